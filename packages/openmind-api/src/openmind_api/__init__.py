@@ -1,0 +1,1 @@
+"""OpenMind's loopback HTTP API."""

@@ -1,0 +1,1 @@
+"""OpenMind: a local memory over the folders a person approves."""

@@ -1,0 +1,1 @@
+"""Light adapters that need nothing beyond the standard library and core's own dependencies."""

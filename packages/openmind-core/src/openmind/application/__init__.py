@@ -1,0 +1,1 @@
+"""Use cases, one service per module: ports in fields, verbs in order."""

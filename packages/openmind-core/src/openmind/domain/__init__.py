@@ -1,0 +1,1 @@
+"""Values, pure functions and errors: what OpenMind is about, without any I/O."""

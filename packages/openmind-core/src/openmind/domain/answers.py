@@ -1,0 +1,102 @@
+"""Answers: text made from evidence, and the evidence it rests on."""
+
+from enum import StrEnum
+
+from attrs import frozen
+
+from openmind.domain.ids import SessionId
+from openmind.domain.search import SearchHit
+
+DEFAULT_ASK_LIMIT = 5
+MAX_ASK_LIMIT = 20
+
+
+class AnswerState(StrEnum):
+    """How an ask ended."""
+
+    ANSWERED = "answered"
+    NOT_IN_FILES = "not_in_files"
+    NOTHING_INDEXED = "nothing_indexed"
+    EVIDENCE_ONLY = "evidence_only"
+    INCOMPLETE = "incomplete"
+    PROVIDER_FAILED = "provider_failed"
+
+
+@frozen(kw_only=True)
+class Excerpt:
+    """A numbered passage given to the model, or shown in its place."""
+
+    number: int
+    """From 1: what a citation `[n]` names."""
+    hit: SearchHit
+
+
+@frozen(kw_only=True)
+class Evidence:
+    """The excerpts an answer may rest on."""
+
+    question: str
+    excerpts: tuple[Excerpt, ...] = ()
+
+
+@frozen(kw_only=True)
+class Citation:
+    """A citation in an answer, checked against the evidence."""
+
+    number: int
+    hit: SearchHit
+
+
+@frozen(kw_only=True)
+class Answer:
+    """The answer to a question."""
+
+    question: str
+    state: AnswerState
+    markdown: str
+    """GitHub-flavoured Markdown without any path."""
+    sources: tuple[SearchHit, ...] = ()
+    """The evidence in order: citation `[n]` is `sources[n - 1]`."""
+    citations: tuple[Citation, ...] = ()
+    unknown_citations: tuple[int, ...] = ()
+    """Numbers that the model cited although no such excerpt exists; they were taken out of the text."""
+    reasoning: str | None = None
+    session_id: SessionId | None = None
+    degraded: bool = False
+    degraded_reason: str = ""
+    error: str = ""
+    """Why the model gave no, or no whole, answer."""
+    error_code: str = ""
+    error_hint: str = ""
+
+
+@frozen(kw_only=True)
+class AnswerStarted:
+    """First event of a streamed answer."""
+
+    sources: tuple[SearchHit, ...]
+    session_id: SessionId | None = None
+
+
+@frozen
+class AnswerText:
+    """A piece of the answer."""
+
+    text: str
+
+
+@frozen
+class AnswerReasoning:
+    """A piece of the model's reasoning; only when it was asked for."""
+
+    text: str
+
+
+@frozen
+class AnswerFinished:
+    """Last event: the whole answer, citations checked."""
+
+    answer: Answer
+
+
+AnswerEvent = AnswerStarted | AnswerText | AnswerReasoning | AnswerFinished

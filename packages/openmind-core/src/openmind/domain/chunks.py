@@ -1,0 +1,73 @@
+"""Chunks: passages small enough to embed and to quote."""
+
+import hashlib
+
+from attrs import field, frozen
+
+from openmind.domain.documents import Locator
+from openmind.domain.ids import FileId, Generation, SourceId
+
+Attributes = dict[str, object]
+
+
+@frozen(kw_only=True)
+class Chunk:
+    """A passage of one document. Passages are numbered from 0 in reading order and may overlap."""
+
+    index: int
+    text: str
+    """Verbatim: what a person is shown."""
+    locator: Locator = ()
+    context: str = ""
+    """Title and heading path, one line: embedded and matched with the text, never shown as part of it."""
+
+    @property
+    def embedded_text(self) -> str:
+        """The exact input of the embedder."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+def passage_hash(text: str) -> int:
+    """Hash a passage's text to a signed 64-bit number, so that equal passages can be told cheaply."""
+    return int.from_bytes(
+        hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True
+    )
+
+
+@frozen(kw_only=True, order=True)
+class ChunkKey:
+    """Names one stored passage."""
+
+    generation: Generation
+    file_id: FileId
+    index: int
+
+
+@frozen(kw_only=True)
+class ChunkRow:
+    """A passage as it is stored: one row of the chunk table."""
+
+    generation: Generation
+    file_id: FileId
+    source_id: SourceId
+    path: str
+    file_name: str
+    extension: str
+    title: str
+    text: str
+    words: str
+    """The analysed words of text, context, file name and path: what the words leg matches."""
+    vector: bytes | None = field(default=None, repr=False)
+    """Little-endian float32, unit length; None while the passage has no vector."""
+    index: int
+    content_hash: str
+    modified_at: float
+    indexed_at: str
+    passage: int
+    """`passage_hash` of the text."""
+    metadata: str = "{}"
+    """JSON: `locator`, `context` and what the extractor said."""
+
+    @property
+    def key(self) -> ChunkKey:
+        return ChunkKey(generation=self.generation, file_id=self.file_id, index=self.index)

@@ -1,0 +1,88 @@
+"""The configuration: its defaults are its documentation."""
+
+from attrs import field, frozen, validators
+
+Section = dict[str, object]
+
+
+@frozen(kw_only=True)
+class ModelsConfig:
+    """`[models]`: which models are used."""
+
+    chat_model: str | None = None
+    """Key of the chat model; without one, `ask` shows excerpts."""
+    embedding_model: str = field(default="builtin", validator=validators.min_len(1))
+    """Key of the embedding model; `builtin` is the embedder that comes with OpenMind."""
+
+
+@frozen(kw_only=True)
+class IndexingConfig:
+    """`[indexing]`: how files become memory."""
+
+    auto_start_after_setup: bool = True
+    """Whether `openmind setup` starts indexing."""
+    background: bool = True
+    """Whether it does so in the background."""
+    max_file_mb: int = field(default=100, validator=[validators.ge(1), validators.le(4_096)])
+    """Larger files are skipped with a reason."""
+    workers: int = field(default=0, validator=[validators.ge(0), validators.le(64)])
+    """Worker processes; 0 takes as many as there are processors, at most 4."""
+    ignore: tuple[str, ...] = ()
+    """More patterns, as in `.gitignore`, that are left out of every source."""
+
+
+@frozen(kw_only=True)
+class OcrConfig:
+    """`[extraction.ocr]`: reading scanned pages and pictures."""
+
+    enabled: bool = True
+    backend: str = "rapidocr"
+    """`rapidocr` or `ocrmypdf`, or the name of an engine from a plugin."""
+    min_text_chars_per_page: int = field(default=80, validator=[validators.ge(0), validators.le(10_000)])
+    """A PDF page with less text than this is read by OCR."""
+
+
+@frozen(kw_only=True)
+class ImagesConfig:
+    """`[extraction.images]`: pictures."""
+
+    enabled: bool = True
+    model: str | None = None
+    """Key of a model that sees; without one, pictures keep OCR text and metadata."""
+    ocr_enabled: bool = True
+    max_new_tokens: int = field(default=220, validator=[validators.ge(16), validators.le(4_096)])
+    keep_gps: bool = False
+    """Whether the place where a photo was taken is kept."""
+
+
+@frozen(kw_only=True)
+class ExtractionConfig:
+    """`[extraction]`."""
+
+    ocr: OcrConfig = OcrConfig()
+    images: ImagesConfig = ImagesConfig()
+
+
+@frozen(kw_only=True)
+class Config:
+    """Everything a person can set in `config.toml`.
+
+    `provider` and `plugins` are kept as they were written: each belongs to the plugin it names, which reads it
+    strictly.
+    """
+
+    provider: Section = field(factory=lambda: {"name": "builtin"})
+    """`[provider]`: `name`, and what that provider wants to know."""
+    models: ModelsConfig = ModelsConfig()
+    indexing: IndexingConfig = IndexingConfig()
+    extraction: ExtractionConfig = ExtractionConfig()
+    plugins: dict[str, Section] = field(factory=dict)
+    """`[plugins.NAME]`: one section for each plugin that has settings."""
+
+    @property
+    def provider_name(self) -> str:
+        return str(self.provider.get("name", "builtin"))
+
+    @property
+    def provider_settings(self) -> Section:
+        return {key: value for key, value in self.provider.items() if key != "name"}

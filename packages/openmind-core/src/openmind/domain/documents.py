@@ -1,0 +1,58 @@
+"""What extractors make of a file: segments of text, each with its place."""
+
+from attrs import field, frozen
+
+from openmind.domain.files import FileReason
+
+
+@frozen(kw_only=True)
+class Place:
+    """One part of a locator: `page` 12, `lines` 40–52, `heading` "Methods"."""
+
+    kind: str
+    """`page`, `lines`, `rows`, `sheet`, `slide`, `heading`, `chapter`, and kinds to come."""
+    start: int | None = None
+    """First number, counted from 1; None where the place has only a label."""
+    end: int | None = None
+    """Last number, included; None where it is the same as `start`."""
+    label: str = ""
+    """What the document itself calls the place: a page label, a heading, a sheet's name."""
+
+
+Locator = tuple[Place, ...]
+"""Where a piece of text stands, from the widest place to the narrowest."""
+
+
+@frozen(kw_only=True)
+class Segment:
+    """A stretch of text that belongs together, with its place.
+
+    `heading` places of the locator, in order, are the heading path. Lines of `text` are lines of the file when
+    the locator has a `lines` place: line n of the text is line `start + n` of the file.
+    """
+
+    text: str
+    locator: Locator = ()
+    kind: str = "text"
+    """`text`, `code` (kept whole where it fits), `table` (one row a line), `annotation`, `form`, `picture`."""
+
+
+@frozen(kw_only=True)
+class DocumentFacts:
+    """What is true of a document as a whole. A later one replaces what an earlier one of the same file said."""
+
+    title: str = ""
+    metadata: dict[str, object] = field(factory=dict)
+    """JSON-safe; kept with the file and with each of its passages."""
+    reason: FileReason = FileReason.OK
+    """`ok`, or what a person should know: `partial`, `empty`, `needs_ocr`, …"""
+    note: str = ""
+    """One sentence for a person when `reason` is not `ok`."""
+
+
+@frozen(kw_only=True)
+class ExtractedDocument:
+    """The text of one file."""
+
+    segments: tuple[Segment, ...] = ()
+    facts: DocumentFacts = DocumentFacts()

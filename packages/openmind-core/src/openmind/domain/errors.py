@@ -1,0 +1,295 @@
+"""The family of errors that OpenMind raises on purpose.
+
+    OpenMindError
+    ├── UsageError            the request makes no sense
+    ├── SourceError           a folder cannot be, or is not, a source
+    ├── HomeError             OpenMind's own folder cannot be used
+    ├── ConfigError           config.toml is wrong
+    ├── StoreError            the memory cannot be read or written
+    ├── JobError              the indexing job cannot do that now
+    ├── ProviderError         the model provider cannot do it
+    ├── ExtractionFailed      one file could not be read (carries a `FileReason`)
+    └── PluginError           a plugin is broken
+
+None derives from `ValueError`: frameworks take that for a signal of their own.
+"""
+
+from typing import ClassVar
+
+from openmind.domain.files import FileReason
+
+
+class OpenMindError(Exception):
+    """Root of everything OpenMind raises on purpose.
+
+    `code` is the stable, machine-readable name of the failure: clients and tests match on it, never on the
+    message. `hint` is the next thing a person can do; it may be empty.
+    """
+
+    code: ClassVar[str] = "openmind"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_restore, (type(self), self.message, self.hint, self.__dict__))
+
+
+def _restore(kind: type[OpenMindError], message: str, hint: str, state: dict[str, object]) -> OpenMindError:
+    error = kind.__new__(kind)
+    Exception.__init__(error, message)
+    error.__dict__.update(state)
+    error.message, error.hint = message, hint
+    return error
+
+
+class UsageError(OpenMindError):
+    """What was asked for makes no sense."""
+
+    code = "usage"
+
+
+class EmptyQuery(UsageError):
+    """The query or question holds no text."""
+
+    code = "usage.empty_query"
+
+
+class SourceError(OpenMindError):
+    """A folder cannot become a source, or the source cannot be used."""
+
+    code = "source"
+
+
+class SourceNotFound(SourceError):
+    """No source has that id."""
+
+    code = "source.not_found"
+
+
+class SourceMissing(SourceError):
+    """The path does not exist."""
+
+    code = "source.missing"
+
+
+class SourceNotFolder(SourceError):
+    """The path is not a folder."""
+
+    code = "source.not_a_folder"
+
+
+class SourceUnreadable(SourceError):
+    """The folder may not be read."""
+
+    code = "source.unreadable"
+
+
+class SourceExists(SourceError):
+    """The folder is a source already."""
+
+    code = "source.exists"
+
+
+class SourceOverlaps(SourceError):
+    """The folder lies inside a source, or a source lies inside it."""
+
+    code = "source.overlaps"
+
+
+class SourceForbidden(SourceError):
+    """The folder is one that OpenMind never reads: a file-system root, or its own home."""
+
+    code = "source.forbidden"
+
+
+class SourceDisabled(SourceError):
+    """The source was removed or disabled while something worked on it."""
+
+    code = "source.disabled"
+
+
+class NoSources(SourceError):
+    """There is no source yet, so there is nothing to index."""
+
+    code = "source.none"
+
+
+class HomeError(OpenMindError):
+    """OpenMind's own folder cannot be used."""
+
+    code = "home"
+
+
+class HomeMissing(HomeError):
+    """There is no OpenMind home yet."""
+
+    code = "home.missing"
+
+
+class HomeForeign(HomeError):
+    """The folder has content but OpenMind did not make it."""
+
+    code = "home.foreign"
+
+
+class HomeUnusable(HomeError):
+    """The folder cannot be created, read or written."""
+
+    code = "home.unusable"
+
+
+class HomeNewer(HomeError):
+    """A newer OpenMind wrote this home."""
+
+    code = "home.newer"
+
+
+class HomeUnsafe(HomeError):
+    """The path is one that must never be an OpenMind home, or must never be deleted."""
+
+    code = "home.unsafe"
+
+
+class ConfigError(OpenMindError):
+    """The configuration is not valid, or names something that does not exist."""
+
+    code = "config.invalid"
+
+
+class StoreError(OpenMindError):
+    """The memory cannot be read or written."""
+
+    code = "store"
+
+
+class StoreBusy(StoreError):
+    """Another process holds the lock."""
+
+    code = "store.busy"
+
+
+class StoreFull(StoreError):
+    """There is no space left to write."""
+
+    code = "store.full"
+
+
+class StoreReadOnly(StoreError):
+    """The home cannot be written to."""
+
+    code = "store.read_only"
+
+
+class StoreDamaged(StoreError):
+    """A store holds something that cannot be read."""
+
+    code = "store.damaged"
+
+
+class DocumentNotFound(StoreError):
+    """No indexed file has that id."""
+
+    code = "document.not_found"
+
+
+class DocumentForbidden(StoreError):
+    """The file may not be opened: it is outside every enabled source, or of a kind that runs."""
+
+    code = "document.forbidden"
+
+
+class JobError(OpenMindError):
+    """The indexing job cannot do that."""
+
+    code = "job"
+
+
+class JobNotFound(JobError):
+    """There is no such job, or none is unfinished."""
+
+    code = "job.not_found"
+
+
+class JobActive(JobError):
+    """An unfinished job stands in the way."""
+
+    code = "job.active"
+
+
+class IndexingBusy(JobError):
+    """Another process is indexing."""
+
+    code = "index.busy"
+
+
+class ProviderError(OpenMindError):
+    """The model provider refused, or answered nonsense."""
+
+    code = "provider.failed"
+
+
+class ProviderUnreachable(ProviderError):
+    """No connection could be made to the provider."""
+
+    code = "provider.unreachable"
+
+
+class ProviderUnauthorized(ProviderError):
+    """The provider wants a token, or another one."""
+
+    code = "provider.unauthorized"
+
+
+class ModelNotFound(ProviderError):
+    """The provider has no such model, or it is of the wrong kind."""
+
+    code = "provider.model_not_found"
+
+
+class ModelNotLoaded(ProviderError):
+    """The model is not loaded and could not be loaded."""
+
+    code = "provider.model_not_loaded"
+
+
+class ContextOverflow(ProviderError):
+    """The text does not fit in the model's window."""
+
+    code = "provider.context_overflow"
+
+
+class AnswerIncomplete(ProviderError):
+    """The model began to answer and did not finish."""
+
+    code = "provider.incomplete"
+
+
+class SessionNotFound(OpenMindError):
+    """The conversation is unknown or has expired."""
+
+    code = "session.not_found"
+
+
+class TooBusy(OpenMindError):
+    """More work of this kind is under way than is admitted at once."""
+
+    code = "busy"
+
+
+class PluginError(OpenMindError):
+    """A plugin could not be loaded, or broke one of the rules of its hook."""
+
+    code = "plugin.broken"
+
+
+class ExtractionFailed(OpenMindError):
+    """One file could not be turned into text; `reason` says why and is what the catalog records."""
+
+    code = "extraction.failed"
+
+    def __init__(self, message: str, *, reason: FileReason = FileReason.DAMAGED, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.reason = reason

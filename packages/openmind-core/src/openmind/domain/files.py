@@ -1,0 +1,114 @@
+"""Files as the catalog knows them."""
+
+from enum import StrEnum
+
+from attrs import frozen
+
+from openmind.domain.ids import FileId, Generation, SourceId
+
+RACY_NS = 2_000_000_000
+"""A file changed this close to the moment it was looked at may change again within one clock tick."""
+
+
+class FileStatus(StrEnum):
+    """Whether a file can be searched."""
+
+    INDEXED = "indexed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+class FileReason(StrEnum):
+    """Why a file has the status it has."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    EMPTY = "empty"
+    NEEDS_OCR = "needs_ocr"
+    ENCRYPTED = "encrypted"
+    UNSUPPORTED = "unsupported"
+    TOO_BIG = "too_big"
+    DENIED = "denied"
+    VANISHED = "vanished"
+    DAMAGED = "damaged"
+    TIMEOUT = "timeout"
+    CRASHED = "crashed"
+    PROVIDER = "provider"
+
+    @property
+    def status(self) -> FileStatus:
+        return _STATUS[self]
+
+    @property
+    def retried(self) -> bool:
+        """Whether the next run tries again although the file has not changed."""
+        return self in {FileReason.DENIED, FileReason.VANISHED, FileReason.PROVIDER}
+
+
+_STATUS = {
+    FileReason.OK: FileStatus.INDEXED,
+    FileReason.PARTIAL: FileStatus.INDEXED,
+    FileReason.EMPTY: FileStatus.SKIPPED,
+    FileReason.NEEDS_OCR: FileStatus.SKIPPED,
+    FileReason.ENCRYPTED: FileStatus.SKIPPED,
+    FileReason.UNSUPPORTED: FileStatus.SKIPPED,
+    FileReason.TOO_BIG: FileStatus.SKIPPED,
+    FileReason.DENIED: FileStatus.SKIPPED,
+    FileReason.VANISHED: FileStatus.SKIPPED,
+    FileReason.DAMAGED: FileStatus.FAILED,
+    FileReason.TIMEOUT: FileStatus.FAILED,
+    FileReason.CRASHED: FileStatus.FAILED,
+    FileReason.PROVIDER: FileStatus.FAILED,
+}
+
+
+@frozen(kw_only=True)
+class FileStat:
+    """A file as discovery sees it: metadata only."""
+
+    size: int
+    """Bytes."""
+    mtime_ns: int
+    """Last modification, nanoseconds since the epoch."""
+
+    @property
+    def modified_at(self) -> float:
+        """Last modification, POSIX seconds."""
+        return self.mtime_ns / 1_000_000_000
+
+
+@frozen(kw_only=True)
+class FileRecord:
+    """A file as the catalog knows it."""
+
+    id: FileId
+    source_id: SourceId
+    path_bytes: bytes
+    """The absolute path exactly as the file system has it."""
+    stat: FileStat
+    scanned_ns: int
+    """When `stat` was taken, nanoseconds since the epoch."""
+    content_hash: str = ""
+    """SHA-256 of the bytes, hex; empty while nothing was read."""
+    reason: FileReason
+    error: str = ""
+    """What a person is told about a file that is not, or not wholly, searchable."""
+    extractor: str = ""
+    """Name and version of what read it, `markdown/1`."""
+    title: str = ""
+    metadata: str = "{}"
+    """JSON object from the extractor."""
+    live_generation: Generation | None = None
+    chunk_count: int = 0
+    missing_vectors: int = 0
+    """How many of the live passages have no vector yet."""
+    indexed_at: str = ""
+    """ISO 8601, UTC; empty while nothing is live."""
+
+    @property
+    def status(self) -> FileStatus:
+        return self.reason.status
+
+    def is_racy(self) -> bool:
+        """Whether the file may have changed after it was read without its metadata showing it."""
+        return self.stat.mtime_ns >= self.scanned_ns - RACY_NS

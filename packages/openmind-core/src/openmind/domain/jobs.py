@@ -1,0 +1,122 @@
+"""Runs and jobs: one pass over the sources, and the background job that makes it."""
+
+from enum import StrEnum
+
+from attrs import field, frozen
+
+from openmind.domain.ids import JobId, RunId
+
+
+class JobState(StrEnum):
+    """Where a job is in its life; `idle` is shown when there is none."""
+
+    PENDING = "pending"
+    DISCOVERING = "discovering"
+    RUNNING = "running"
+    PAUSE_REQUESTED = "pause_requested"
+    PAUSED = "paused"
+    STOP_REQUESTED = "stop_requested"
+    STOPPED = "stopped"
+    COMPLETED = "completed"
+    FAILED = "failed"
+
+    @property
+    def finished(self) -> bool:
+        return self in {JobState.STOPPED, JobState.COMPLETED, JobState.FAILED}
+
+
+@frozen(kw_only=True)
+class ProcessMark:
+    """Names one process beyond doubt, also after its number was given away again."""
+
+    pid: int
+    started_at: float
+    """POSIX seconds."""
+    boot_id: str
+
+
+@frozen(kw_only=True)
+class FileFailure:
+    """A file that is not, or not wholly, searchable."""
+
+    path: str
+    code: str
+    """A `FileReason`."""
+    message: str
+
+
+@frozen(kw_only=True)
+class IndexTally:
+    """What a run has done so far; every file it looked at is in exactly one of the first five."""
+
+    indexed: int = 0
+    already_indexed: int = 0
+    skipped: int = 0
+    failed: int = 0
+    moved: int = 0
+    removed: int = 0
+    waiting_deletions: int = 0
+    """Files that are gone but whose memory is kept until a person confirms."""
+    chunks: int = 0
+    total: int = 0
+    """Files that the run found; grows when files appear meanwhile."""
+    extracted: int = 0
+    embedded: int = 0
+    """Passages that were given to the embedder."""
+    hashed: int = 0
+
+    @property
+    def processed(self) -> int:
+        return self.indexed + self.already_indexed + self.skipped + self.failed + self.moved
+
+    @property
+    def progress(self) -> float:
+        """Percent, 0–100."""
+        return min(100.0, 100.0 * self.processed / self.total) if self.total else 100.0
+
+
+@frozen(kw_only=True)
+class IndexRun:
+    """One pass over the sources."""
+
+    id: RunId
+    started_at: str
+    finished_at: str = ""
+    state: JobState = JobState.RUNNING
+    process: ProcessMark | None = None
+    heartbeat_at: str = ""
+    tally: IndexTally = IndexTally()
+    current_file: str = ""
+    error: str = ""
+    job_id: JobId | None = None
+
+
+@frozen(kw_only=True)
+class IndexJob:
+    """A background job: an intention that a worker process carries out."""
+
+    id: JobId
+    state: JobState
+    tally: IndexTally = IndexTally()
+    current_file: str = ""
+    error: str = ""
+    started_at: str = ""
+    completed_at: str = ""
+    updated_at: str = ""
+    process: ProcessMark | None = None
+
+
+@frozen(kw_only=True)
+class IndexReport:
+    """What a finished run tells."""
+
+    run: IndexRun
+    failures: tuple[FileFailure, ...] = field(default=())
+    """The first `MAX_REPORTED` files that are not searchable."""
+    failures_total: int = 0
+    notices: tuple[str, ...] = ()
+    """Sentences for the person: a folder is missing, deletions wait, vectors are missing."""
+
+
+MAX_REPORTED = 1_000
+"""A report lists at most this many files; `status --files` pages through all of them."""

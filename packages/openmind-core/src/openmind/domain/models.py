@@ -1,0 +1,77 @@
+"""Models and what is known about them."""
+
+import hashlib
+from typing import Literal
+
+from attrs import frozen
+
+EmbeddingRole = Literal["passage", "query"]
+
+
+@frozen(kw_only=True)
+class EmbedderIdentity:
+    """What must be the same for two vectors to be comparable."""
+
+    provider: str
+    model: str
+    revision: str = ""
+    dimension: int
+    prompt_version: int = 0
+    """Grows when the adapter wraps its input in another way."""
+
+    @property
+    def key(self) -> str:
+        """A short stable name of this identity, 16 hex characters."""
+        parts = (self.provider, self.model, self.revision, str(self.dimension), str(self.prompt_version))
+        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:16]
+
+
+@frozen(kw_only=True)
+class RetrievalProfile:
+    """How far an embedder is to be trusted beside the words; found by measurement."""
+
+    words_weight: float = 0.5
+    """Share of the words leg in the fused score, 0–1."""
+    cosine_floor: float = 0.5
+    """Below this best cosine the vectors say that nothing is relevant, −1–1."""
+
+
+@frozen(kw_only=True)
+class ModelInfo:
+    """A model that a provider offers."""
+
+    key: str
+    name: str
+    type: Literal["llm", "embedding"]
+    loaded: bool = False
+    supports_images: bool = False
+    max_context_length: int | None = None
+    quantization: str | None = None
+
+
+@frozen(kw_only=True)
+class ModelSelection:
+    """The models that a person chose; None switches the capability off."""
+
+    chat_model: str | None = None
+    embedding_model: str = "builtin"
+    image_model: str | None = None
+
+
+@frozen(kw_only=True)
+class ModelAction:
+    """What became of one model that was to be loaded or unloaded."""
+
+    model: str
+    status: str
+    """`loaded`, `unloaded`, `failed: …`."""
+    skipped: bool = False
+
+
+@frozen(kw_only=True)
+class ProviderHealth:
+    """Whether the provider answers, in a sentence."""
+
+    provider: str
+    reachable: bool
+    message: str

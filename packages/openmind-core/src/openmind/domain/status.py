@@ -1,0 +1,47 @@
+"""What a memory says about itself."""
+
+from attrs import field, frozen
+
+from openmind.domain.files import FileReason
+from openmind.domain.ids import SourceId
+from openmind.domain.jobs import IndexRun, JobState
+
+
+@frozen(kw_only=True)
+class RemovalReport:
+    """What removing a source took out of memory. The folder itself is as it was."""
+
+    source_id: SourceId
+    source_path: str
+    files_removed: int
+    chunks_removed: int
+
+
+@frozen(kw_only=True)
+class MemoryStatus:
+    """The state of the memory, cheap enough to ask for every second."""
+
+    version: str
+    home: str
+    provider: str
+    chat_model: str | None
+    embedding_model: str
+    image_model: str | None
+    sources: int
+    files: int
+    indexed_files: int
+    indexed_chunks: int
+    missing_vectors: int
+    by_reason: dict[FileReason, int] = field(factory=dict)
+    indexing_state: JobState | None = None
+    """None while nothing is being indexed."""
+    last_run: IndexRun | None = None
+    last_job_state: JobState | None = None
+    waiting_deletions: int = 0
+    missing_sources: tuple[str, ...] = ()
+    """Paths of sources whose folder is not there now; what they held is kept."""
+    text_bytes: int = 0
+    disk_bytes: int = 0
+    rebuilding: str = ""
+    """A sentence while another table is being filled, or the index is incomplete."""
+    broken_plugins: tuple[str, ...] = ()

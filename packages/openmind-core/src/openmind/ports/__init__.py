@@ -1,0 +1,1 @@
+"""Protocols: each names a place where bytes leave the process, and what is promised there."""

@@ -1,0 +1,362 @@
+"""The port to the catalog: the one truth about sources, files, runs and what may be seen."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from enum import StrEnum
+from typing import Protocol
+
+from attrs import field, frozen
+
+from openmind.domain.files import FileReason, FileRecord, FileStat
+from openmind.domain.ids import FileId, Generation, JobId, RunId, SourceId
+from openmind.domain.index import IndexIdentity, IndexTable, Visibility
+from openmind.domain.jobs import IndexJob, IndexRun, JobState
+from openmind.domain.sources import Source
+
+
+@frozen(kw_only=True)
+class MemoryCounts:
+    """How much is remembered."""
+
+    sources: int = 0
+    files: int = 0
+    by_reason: dict[FileReason, int] = field(factory=dict)
+    chunks: int = 0
+    """Live passages."""
+    missing_vectors: int = 0
+    text_bytes: int = 0
+    """Size of the kept text, compressed."""
+    journal_rows: int = 0
+
+    @property
+    def indexed_files(self) -> int:
+        return self.by_reason.get(FileReason.OK, 0) + self.by_reason.get(FileReason.PARTIAL, 0)
+
+
+class ChangeKind(StrEnum):
+    """What discovery found out about a file."""
+
+    NEW = "new"
+    CHANGED = "changed"
+    """Size or date differ."""
+    SUSPECT = "suspect"
+    """It may have changed without its metadata showing it: the hash decides."""
+    RETRY = "retry"
+    """It failed for a reason that may have passed."""
+    REREAD = "reread"
+    """What read it is there in a newer version, or the index is made in another way."""
+    GONE = "gone"
+
+
+@frozen(kw_only=True)
+class PlannedChange:
+    """One line of a run's plan: what discovery found that the catalog does not know yet."""
+
+    position: int = 0
+    """Order of the work within the plan; given by the catalog."""
+    source_id: SourceId
+    path_bytes: bytes
+    kind: ChangeKind
+    stat: FileStat
+    file_id: FileId | None = None
+    effort: int = 0
+    content_hash: str = ""
+    """For `gone`: what the file held, to recognise it elsewhere."""
+
+
+@frozen(kw_only=True)
+class Publication:
+    """A new version of a file's passages that becomes visible with the transaction."""
+
+    record: FileRecord
+    """With `live_generation`, `chunk_count` and `missing_vectors` as they will be."""
+
+
+@frozen(kw_only=True)
+class GarbageEntry:
+    """Rows that nobody should see any more."""
+
+    table_id: int
+    generation: Generation
+    died_at: float
+    """POSIX seconds."""
+
+
+class CatalogReader(Protocol):
+    """One consistent snapshot of the catalog. Serves one thread."""
+
+    def sources(self, *, enabled_only: bool = False) -> tuple[Source, ...]:
+        """List sources in the order in which they were added."""
+        ...
+
+    def source(self, source_id: SourceId) -> Source:
+        """Fetch one.
+
+        Raises:
+            SourceNotFound
+        """
+        ...
+
+    def counts(self) -> MemoryCounts:
+        """Count what is remembered of enabled sources."""
+        ...
+
+    def source_counts(self, source_id: SourceId) -> MemoryCounts:
+        """The same for one source."""
+        ...
+
+    def known_files(self, source_id: SourceId) -> Iterator[FileRecord]:
+        """Stream the files of a source in ascending order of `path_bytes`, without metadata and title."""
+        ...
+
+    def file(self, file_id: FileId) -> FileRecord | None:
+        """Fetch one file."""
+        ...
+
+    def file_at(self, path_bytes: bytes) -> FileRecord | None:
+        """Fetch the file at a path."""
+        ...
+
+    def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:
+        """Fetch several; what is not there is left out."""
+        ...
+
+    def files_with_content(self, content_hash: str) -> tuple[FileRecord, ...]:
+        """Files of enabled sources that hold these bytes, in order of path."""
+        ...
+
+    def list_files(
+        self,
+        *,
+        reasons: Collection[FileReason] = (),
+        source_id: SourceId | None = None,
+        after: bytes = b"",
+        limit: int = 100,
+    ) -> tuple[FileRecord, ...]:
+        """Page through files in order of path; `after` is the `path_bytes` of the last one seen."""
+        ...
+
+    def files_without_vectors(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
+        """Page through live files of which some passages have no vector, in order of id."""
+        ...
+
+    def text(self, content_hash: str, extractor: str) -> bytes | None:
+        """The kept text of some content as one extractor version read it: packed by `domain.packing`."""
+        ...
+
+    def tables(self) -> tuple[IndexTable, ...]:
+        """Every chunk table that is not forgotten."""
+        ...
+
+    def live_table(self) -> IndexTable | None:
+        """The table that is searched; None before the first run."""
+        ...
+
+    def visibility(self, table_id: int) -> Visibility:
+        """What a reader of this snapshot may see of a table."""
+        ...
+
+    def unfilled(self, table_id: int, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
+        """Page through live files whose generation the filling table does not hold yet, in order of id."""
+        ...
+
+    def garbage(self, *, died_before: float, limit: int) -> tuple[GarbageEntry, ...]:
+        """The oldest garbage first."""
+        ...
+
+    def intents(self) -> tuple[tuple[int, Generation], ...]:
+        """(table, generation) pairs that were begun and neither published nor given up."""
+        ...
+
+    def live_generations(self) -> Iterator[tuple[Generation, FileId, int]]:
+        """Stream (generation, file, passages) of all live files, for reconciliation."""
+        ...
+
+    def vectors(self, embedder: str, hashes: Collection[bytes]) -> dict[bytes, bytes]:
+        """Look up journalled vectors by `EmbedderIdentity.key` and the SHA-256 of the exact input."""
+        ...
+
+    def next_changes(
+        self, run_id: RunId, *, after: int, limit: int, kinds: Collection[ChangeKind] = ()
+    ) -> tuple[PlannedChange, ...]:
+        """Page through a plan in order of `position`, that is of effort, then size, then path."""
+        ...
+
+    def gone_with_content(self, run_id: RunId, content_hash: str) -> PlannedChange | None:
+        """A `gone` line of the plan whose file held these bytes: the file moved."""
+        ...
+
+    def run(self, run_id: RunId) -> IndexRun | None:
+        """Fetch one run."""
+        ...
+
+    def runs(self, *, limit: int = 20) -> tuple[IndexRun, ...]:
+        """The latest runs first."""
+        ...
+
+    def job(self, job_id: JobId) -> IndexJob | None:
+        """Fetch one job."""
+        ...
+
+    def latest_job(self) -> IndexJob | None:
+        """The job that was made last."""
+        ...
+
+    def setting(self, name: str) -> str | None:
+        """A small remembered value, such as how many deletions wait."""
+        ...
+
+
+class CatalogWriter(CatalogReader, Protocol):
+    """One write transaction: all of it happens when the context ends without an error, or nothing."""
+
+    def add_source(self, source: Source) -> None: ...
+
+    def update_source(self, source: Source) -> None:
+        """Replace everything but id and path."""
+        ...
+
+    def delete_source(self, source_id: SourceId) -> None:
+        """Delete a source and all records of its files; their live generations become garbage."""
+        ...
+
+    def require_enabled(self, source_id: SourceId) -> None:
+        """Refuse to go on when the source is gone or disabled.
+
+        Raises:
+            SourceDisabled
+        """
+        ...
+
+    def begin(self, table_ids: Sequence[int], count: int) -> list[Generation]:
+        """Reserve `count` new generations, ascending, and note for each table that rows of them may appear."""
+        ...
+
+    def publish(self, publications: Iterable[Publication], *, table_ids: Sequence[int], at: float) -> int:
+        """Make generations live: records are replaced, the generations before become garbage, intents end.
+
+        Files of sources that are gone or disabled are not published: their new generation becomes garbage.
+
+        Returns:
+            How many were published.
+        """
+        ...
+
+    def abandon(self, generations: Iterable[Generation], *, at: float) -> None:
+        """Turn intents into garbage, in every table they were begun for."""
+        ...
+
+    def abandon_all(self, *, at: float) -> int:
+        """Turn every intent into garbage, as the first thing after a crash; returns how many."""
+        ...
+
+    def record(self, records: Iterable[FileRecord], *, at: float) -> None:
+        """Insert or replace records as they are, without a new generation. A record whose live generation is
+        None lets the one before become garbage. Files of sources that are gone or disabled are left out.
+        """
+        ...
+
+    def forget(self, file_ids: Iterable[FileId], *, at: float) -> int:
+        """Delete records; their live generations become garbage. Returns how many there were."""
+        ...
+
+    def keep_text(self, content_hash: str, extractor: str, packed: bytes) -> None:
+        """Keep a text; kept once however many files have it."""
+        ...
+
+    def drop_unused_texts(self) -> int:
+        """Delete the texts that no file record names; returns how many."""
+        ...
+
+    def keep_vectors(self, embedder: str, vectors: Mapping[bytes, bytes]) -> None:
+        """Journal vectors by the SHA-256 of their input until their table holds them."""
+        ...
+
+    def drop_vectors(self, embedder: str, hashes: Iterable[bytes] | None = None) -> None:
+        """Forget journalled vectors: those, or all of an embedder."""
+        ...
+
+    def add_table(self, name: str, identity: IndexIdentity) -> IndexTable:
+        """Note a new table: live when there is no live one, else filling."""
+        ...
+
+    def set_identity(self, table_id: int, identity: IndexIdentity) -> None:
+        """Note that a table is now made with another chunking or analyser."""
+        ...
+
+    def mark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
+        """Note that a filling table holds these live generations."""
+        ...
+
+    def switch(self, table_id: int) -> None:
+        """Make the filling table the live one and the live one dead, if it holds every live generation.
+
+        Raises:
+            StoreError: it does not.
+        """
+        ...
+
+    def kill_table(self, table_id: int) -> None:
+        """Make a table dead: nobody searches or fills it, it waits to be dropped."""
+        ...
+
+    def forget_table(self, table_id: int) -> None:
+        """Delete everything the catalog knows about a dead table."""
+        ...
+
+    def empty_table(self, table_id: int, *, at: float) -> None:
+        """Note that a live table was lost and made anew: garbage and intents of it end, live files lose their
+        generation but keep their text, so that the next run fills it again.
+        """
+        ...
+
+    def drop_garbage(self, entries: Iterable[GarbageEntry]) -> None:
+        """Forget garbage whose rows are gone."""
+        ...
+
+    def plan(self, run_id: RunId, changes: Iterable[PlannedChange]) -> None:
+        """Append lines to a plan."""
+        ...
+
+    def drop_plan(self, run_id: RunId | None = None) -> None:
+        """Forget a plan, or all of them."""
+        ...
+
+    def save_run(self, run: IndexRun) -> None:
+        """Insert or replace a run."""
+        ...
+
+    def add_job(self, job: IndexJob) -> None: ...
+
+    def change_job(self, job: IndexJob, *, expected: JobState) -> bool:
+        """Replace a job if its state still is `expected`; says whether it was."""
+        ...
+
+    def set_setting(self, name: str, value: str | None) -> None:
+        """Remember a small value; None forgets it."""
+        ...
+
+    def clear(self, *, sources: bool) -> None:
+        """Forget all files, texts, vectors, runs, jobs, tables; and the sources too if asked."""
+        ...
+
+
+class Catalog(Protocol):
+    """Opens sessions. Thread-safe; each session has a connection of its own."""
+
+    def reading(self) -> AbstractContextManager[CatalogReader]:
+        """Open a snapshot. Never waits for a writer.
+
+        Raises:
+            StoreDamaged, StoreError
+        """
+        ...
+
+    def writing(self) -> AbstractContextManager[CatalogWriter]:
+        """Open a write transaction; waits for another writer. No I/O but the catalog's belongs inside.
+
+        Raises:
+            StoreBusy: another process holds it for longer than five seconds.
+            StoreFull, StoreReadOnly, StoreDamaged, StoreError: nothing was changed.
+        """
+        ...

@@ -1,0 +1,181 @@
+"""The port to the store of passages: rows with words and vectors, written in generations."""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from attrs import field, frozen
+
+from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.ids import FileId, Generation, SourceId
+from openmind.domain.index import Visibility
+
+
+@frozen(kw_only=True)
+class WordsQuery:
+    """What the words leg looks for: analysed terms, never raw text."""
+
+    terms: tuple[str, ...]
+    """Distinct, in the order of the query; any of them may match."""
+    phrases: tuple[tuple[str, ...], ...] = ()
+    """Runs of terms that must stand side by side, each of them, in a passage that is found."""
+
+
+@frozen(kw_only=True)
+class ChunkFilter:
+    """Which rows take part; all conditions hold together, before anything is ranked."""
+
+    visible: Visibility
+    source_ids: tuple[SourceId, ...] | None = None
+    """Only these; None means all. An empty tuple lets nothing through."""
+    path_prefix: str | None = None
+    extensions: tuple[str, ...] = ()
+    modified_after: float | None = None
+    modified_before: float | None = None
+
+
+@frozen(kw_only=True)
+class CandidateQuery:
+    """One question to both legs."""
+
+    words: WordsQuery | None = None
+    vector: bytes | None = field(default=None, repr=False)
+    """Little-endian float32, unit length."""
+    filter: ChunkFilter
+    limit: int = 100
+    """Most candidates of each leg."""
+
+
+@frozen(kw_only=True)
+class Candidate:
+    """A row that one leg found."""
+
+    key: ChunkKey
+    score: float
+    """BM25 in the words leg, cosine (−1–1) in the vectors leg."""
+    passage: int
+
+
+@frozen(kw_only=True)
+class Candidates:
+    """What both legs found, best first; equal scores in ascending order of key."""
+
+    words: tuple[Candidate, ...] = ()
+    vectors: tuple[Candidate, ...] = ()
+    background: float = 0.0
+    """Mean cosine between the query's vector and the table's vectors (estimated from a sample)."""
+    words_error: str = ""
+    """Why the words leg gave nothing although it should have; empty when it worked."""
+    vectors_error: str = ""
+
+
+class ChunkView(Protocol):
+    """One version of one table: what it answers does not change while rows are written."""
+
+    def candidates(self, query: CandidateQuery) -> Candidates:
+        """Ask both legs. A leg that fails says so in the answer; only a table that cannot be read raises.
+
+        Raises:
+            StoreDamaged: the table cannot be read.
+        """
+        ...
+
+    def document_share(self, terms: Sequence[str]) -> tuple[float, ...]:
+        """Estimate, for each term, which share of the passages holds it, 0–1."""
+        ...
+
+    def rows(self, keys: Collection[ChunkKey], *, vectors: bool = False) -> dict[ChunkKey, ChunkRow]:
+        """Fetch rows; what is not there is left out."""
+        ...
+
+    def vectors_of(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, bytes]:
+        """Fetch only vectors; rows without one are left out."""
+        ...
+
+    def file_rows(
+        self, generation: Generation, file_id: FileId, *, start: int = 0, limit: int = 1_000
+    ) -> list[ChunkRow]:
+        """Fetch the rows of one file in order, from index `start`, without vectors."""
+        ...
+
+
+@frozen(kw_only=True)
+class StoreHealth:
+    """Figures about the chunk store, for status and doctor."""
+
+    tables: tuple[str, ...]
+    size_bytes: int
+    rows: dict[str, int] = field(factory=dict)
+    unindexed_rows: dict[str, int] = field(factory=dict)
+
+
+class ChunkStore(Protocol):
+    """Holds passages in tables. Only the holder of the index lock calls what writes.
+
+    Everything is addressed by generation, file and index. Writing the same thing twice is the caller's
+    business; deleting twice is harmless.
+    """
+
+    def create(self, table: str, *, dimension: int) -> None:
+        """Make an empty table; nothing happens when a readable one of that name and dimension is there.
+
+        Raises:
+            StoreDamaged: something of that name is there and cannot be used.
+        """
+        ...
+
+    def drop(self, table: str) -> None:
+        """Remove a table with its files; nothing happens when it is not there."""
+        ...
+
+    def quarantine(self, table: str) -> None:
+        """Move what is there under that name aside, whatever state it is in, so that `create` can start afresh."""
+        ...
+
+    def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
+        """Append rows in one write; on disk (fsync) when it returns. Readers can find them at once, only slowly.
+
+        Raises:
+            StoreFull, StoreReadOnly, StoreDamaged, StoreError: no row was added.
+        """
+        ...
+
+    def fold(self, table: str) -> None:
+        """Take the rows added since the last fold into the indexes, cheaply; merge when there are many segments."""
+        ...
+
+    def merge(self, table: str) -> None:
+        """Tidy up at the end of a run: merge index segments, compact small files, build the vector index if due."""
+        ...
+
+    def delete(self, table: str, generations: Iterable[Generation]) -> None:
+        """Remove all rows of generations."""
+        ...
+
+    def clean(self, table: str, *, older_than_s: float) -> None:
+        """Give back the disk space of versions older than that."""
+        ...
+
+    def counts(self, table: str) -> dict[tuple[Generation, FileId], int]:
+        """Count the rows of each generation and file: what recovery compares with the catalog.
+
+        Raises:
+            StoreDamaged: the table cannot be read.
+        """
+        ...
+
+    def read_generations(self, table: str, generations: Collection[Generation]) -> Iterator[ChunkRow]:
+        """Stream whole rows, vectors included, ordered by (generation, index)."""
+        ...
+
+    def open(self, table: str) -> AbstractContextManager[ChunkView]:
+        """Open the newest version for reading. Cheap enough to do for each search.
+
+        Raises:
+            StoreDamaged: there is no such table, or it cannot be read.
+        """
+        ...
+
+    def health(self) -> StoreHealth:
+        """Measure what is there without reading rows."""
+        ...

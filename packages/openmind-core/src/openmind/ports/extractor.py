@@ -1,0 +1,71 @@
+"""The port to file formats."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from attrs import field, frozen
+
+from openmind.domain.documents import DocumentFacts, Segment
+
+
+@frozen(kw_only=True)
+class ExtractorInfo:
+    """What discovery must know of an extractor without importing it."""
+
+    name: str
+    version: int
+    """Grows when the same bytes give another text; files are then read again."""
+    extensions: frozenset[str]
+    """Lower case, with the dot."""
+    isolated: bool = True
+    """Whether it must run in a disposable process: it parses with code that can crash or hang."""
+    effort: int = 1
+    """Order within a run, cheap files first: 0 plain text, 1 documents, 2 pictures and OCR."""
+    code: bool = False
+    """Whether it only reads files of sources that were added with `--code`."""
+
+    @property
+    def key(self) -> str:
+        """Name and version, `markdown/1`."""
+        return f"{self.name}/{self.version}"
+
+
+@frozen(kw_only=True)
+class Blob:
+    """A file to extract: bytes on disk or in memory, with what is known of its type."""
+
+    name: str
+    """Displayable file name; only a hint."""
+    path: Path | None = None
+    data: bytes | None = field(default=None, repr=False)
+
+    def head(self, size: int = 4_096) -> bytes:
+        """Return the first `size` bytes."""
+        if self.data is not None:
+            return self.data[:size]
+        assert self.path is not None
+        with self.path.open("rb") as file:
+            return file.read(size)
+
+    def read(self) -> bytes:
+        """Return all bytes; only for extractors whose files are capped."""
+        if self.data is not None:
+            return self.data
+        assert self.path is not None
+        return self.path.read_bytes()
+
+
+class Extractor(Protocol):
+    """Turns one kind of file into segments of text. One object serves one thread."""
+
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+        """Read a file piece by piece, in reading order.
+
+        What was yielded before a failure is kept. A file without text yields `DocumentFacts` whose reason
+        says so. No network, nothing written, nothing read but the blob.
+
+        Raises:
+            ExtractionFailed: the file cannot be read (further); `reason` says why.
+        """
+        ...

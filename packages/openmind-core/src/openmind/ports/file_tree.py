@@ -1,0 +1,68 @@
+"""The port to the file system of the sources."""
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from typing import BinaryIO, Protocol
+
+from attrs import frozen
+
+from openmind.domain.files import FileReason, FileStat
+from openmind.domain.sources import Source
+
+
+@frozen(kw_only=True)
+class FoundFile:
+    """A regular file below a source, by metadata only."""
+
+    path_bytes: bytes
+    stat: FileStat
+
+
+@frozen(kw_only=True)
+class Obstacle:
+    """A folder or file that could not be looked at; what memory holds below it must not be taken for gone."""
+
+    path_bytes: bytes
+    reason: FileReason
+    message: str
+
+
+@frozen(kw_only=True)
+class RootState:
+    """What the folder of a source looks like before it is scanned."""
+
+    present: bool
+    device: int | None = None
+    message: str = ""
+
+
+class FileTree(Protocol):
+    """Looks at files, never changes them. Thread-safe."""
+
+    def root(self, source: Source) -> RootState:
+        """Look at the folder itself."""
+        ...
+
+    def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle]:
+        """Walk a source, in ascending order of `path_bytes`.
+
+        Only regular files whose extension is `wanted` come; links are not followed; noisy, hidden and ignored
+        folders are not entered. No file is opened but ignore files.
+
+        Args:
+            source: where to walk; a source that is not recursive gives only its own files.
+            wanted: says whether an extension (lower case, with the dot, maybe empty) is read at all.
+        """
+        ...
+
+    def stat(self, path_bytes: bytes) -> FileStat | None:
+        """Look at one file again; None when it is gone or is no regular file."""
+        ...
+
+    def open(self, path_bytes: bytes) -> AbstractContextManager[BinaryIO]:
+        """Open for reading: never blocks on a FIFO or device, never follows a link.
+
+        Raises:
+            ExtractionFailed: with reason `vanished`, `denied` or `unsupported`.
+        """
+        ...

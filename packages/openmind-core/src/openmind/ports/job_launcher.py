@@ -1,0 +1,18 @@
+"""The port that starts a background worker."""
+
+from typing import Protocol
+
+from openmind.domain.ids import JobId
+from openmind.domain.jobs import ProcessMark
+
+
+class JobLauncher(Protocol):
+    """Starts workers that outlive this process."""
+
+    def launch(self, job_id: JobId) -> ProcessMark:
+        """Start a process that carries out a job, detached, its output in a log of its own.
+
+        Raises:
+            JobError: it could not be started.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""The test kit for plugin authors: fakes, fixtures and contract suites."""

@@ -1,0 +1,1 @@
+"""OpenMind's LM Studio provider: models, embeddings, chat and image descriptions."""

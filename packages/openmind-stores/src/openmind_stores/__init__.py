@@ -1,0 +1,1 @@
+"""OpenMind's storage: a SQLite catalog beside LanceDB tables."""
