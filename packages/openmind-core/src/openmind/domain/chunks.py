@@ -29,9 +29,7 @@ class Chunk:
 
 def passage_hash(text: str) -> int:
     """Hash a passage's text to a signed 64-bit number, so that equal passages can be told cheaply."""
-    return int.from_bytes(
-        hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True
-    )
+    return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
 @frozen(kw_only=True, order=True)

@@ -29,9 +29,7 @@ class SearchFilters:
     modified_before: datetime | None = None
 
     def __bool__(self) -> bool:
-        return bool(
-            self.source_ids or self.folder or self.extensions or self.modified_after or self.modified_before
-        )
+        return bool(self.source_ids or self.folder or self.extensions or self.modified_after or self.modified_before)
 
 
 @frozen(kw_only=True)

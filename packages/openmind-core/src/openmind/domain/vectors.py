@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 FLOAT_BYTES = 4
 

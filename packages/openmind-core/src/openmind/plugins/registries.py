@@ -23,7 +23,7 @@ OcrFactory = Callable[[ExtractionConfig], OcrEngine]
 class ExtractionTools:
     """What an extractor may use beside the file."""
 
-    config: ExtractionConfig = ExtractionConfig()
+    config: ExtractionConfig = field(factory=ExtractionConfig)
     ocr: Callable[[], OcrEngine] | None = None
     """Builds the configured OCR engine on first use; None when OCR is off for this source.
 

@@ -251,8 +251,10 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def record(self, records: Iterable[FileRecord], *, at: float) -> None:
-        """Insert or replace records as they are, without a new generation. A record whose live generation is
-        None lets the one before become garbage. Files of sources that are gone or disabled are left out.
+        """Insert or replace records as they are, without a new generation.
+
+        A record whose live generation is None lets the one before become garbage. Files of sources that are gone
+        or disabled are left out.
         """
         ...
 
@@ -305,8 +307,10 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def empty_table(self, table_id: int, *, at: float) -> None:
-        """Note that a live table was lost and made anew: garbage and intents of it end, live files lose their
-        generation but keep their text, so that the next run fills it again.
+        """Note that a table was lost and made anew.
+
+        Garbage and intents of it end; if it is the live one, files lose their generation but keep their text, so
+        that the next run fills it again.
         """
         ...
 
