@@ -95,6 +95,8 @@ class FileRecord:
     """What a person is told about a file that is not, or not wholly, searchable."""
     extractor: str = ""
     """Name and version of what read it, `markdown/1`."""
+    layout: str = ""
+    """Versions of chunking and analyser that made the live passages."""
     title: str = ""
     metadata: str = "{}"
     """JSON object from the extractor."""

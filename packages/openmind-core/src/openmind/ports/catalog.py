@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from enum import StrEnum
 from typing import Protocol
 
 from attrs import field, frozen
 
+from openmind.domain.changes import ChangeKind
 from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, Generation, JobId, RunId, SourceId
 from openmind.domain.index import IndexIdentity, IndexTable, Visibility
@@ -31,21 +31,6 @@ class MemoryCounts:
     @property
     def indexed_files(self) -> int:
         return self.by_reason.get(FileReason.OK, 0) + self.by_reason.get(FileReason.PARTIAL, 0)
-
-
-class ChangeKind(StrEnum):
-    """What discovery found out about a file."""
-
-    NEW = "new"
-    CHANGED = "changed"
-    """Size or date differ."""
-    SUSPECT = "suspect"
-    """It may have changed without its metadata showing it: the hash decides."""
-    RETRY = "retry"
-    """It failed for a reason that may have passed."""
-    REREAD = "reread"
-    """What read it is there in a newer version, or the index is made in another way."""
-    GONE = "gone"
 
 
 @frozen(kw_only=True)

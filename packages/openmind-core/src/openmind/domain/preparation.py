@@ -1,0 +1,62 @@
+"""A file made ready to be remembered: its text, cut into passages, analysed and maybe embedded."""
+
+from attrs import field, frozen
+
+from openmind.domain.documents import DocumentFacts
+from openmind.domain.files import FileReason
+from openmind.domain.vectors import Vectors
+
+
+@frozen(kw_only=True)
+class PreparationRequest:
+    """What has to be prepared: a file to be read, or text that was read before."""
+
+    ticket: int
+    """Names the request; comes back with the outcome."""
+    path_bytes: bytes
+    """Where the file is: its name and path are matched by words."""
+    extractor: str = ""
+    """Name of an extractor that needs no isolation; unused when `packed` is there."""
+    packed: bytes | None = field(default=None, repr=False)
+    """Text as `domain.packing` packs it."""
+
+
+@frozen
+class PreparedPassage:
+    """A passage that only lacks a generation. Positional, since there are tens of thousands in a batch."""
+
+    text: str
+    context: str
+    words: str
+    passage: int
+    metadata: str
+
+    @property
+    def embedded_text(self) -> str:
+        """The exact input of the embedder; see `Chunk.embedded_text`."""
+        return f"{self.context}\n{self.text}" if self.context else self.text
+
+
+@frozen(kw_only=True)
+class PreparedFile:
+    """What became of a request that went well."""
+
+    ticket: int
+    packed: bytes | None = field(repr=False)
+    """The packed text; None when the request brought it along."""
+    facts: DocumentFacts
+    passages: tuple[PreparedPassage, ...] = field(repr=False)
+    vectors: Vectors | None = field(repr=False)
+    """One row a passage, by the embedder that runs in process; None without one."""
+
+
+@frozen(kw_only=True)
+class PreparationFailure:
+    """What became of a request that did not."""
+
+    ticket: int
+    reason: FileReason
+    message: str
+
+
+Preparation = PreparedFile | PreparationFailure

@@ -1,0 +1,22 @@
+"""The port to where files are prepared: this process, or worker processes."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from openmind.domain.preparation import Preparation, PreparationRequest
+
+
+class Preparer(Protocol):
+    """Prepares files. Serves one thread."""
+
+    def prepare(self, requests: Iterable[PreparationRequest]) -> Iterator[Preparation]:
+        """Prepare each request; exactly one outcome a request, in the order of the requests.
+
+        `requests` is read ahead only as far as the bytes under way stay within a bound. A failure is an outcome,
+        never an error, whatever the file does.
+        """
+        ...
+
+    def close(self) -> None:
+        """End what is under way, at once. Safe to call twice."""
+        ...
