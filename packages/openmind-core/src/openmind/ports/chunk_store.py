@@ -176,6 +176,13 @@ class ChunkStore(Protocol):
         """
         ...
 
+    def fingerprint(self, table: str) -> str:
+        """Sum up the files of a table by names and sizes, without starting the engine; empty when it is not there.
+
+        Another fingerprint than at the end of the last run means that something else touched the files.
+        """
+        ...
+
     def health(self) -> StoreHealth:
         """Measure what is there without reading rows."""
         ...

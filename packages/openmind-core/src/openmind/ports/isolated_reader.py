@@ -1,0 +1,49 @@
+"""The port to disposable processes that read hostile files."""
+
+from collections.abc import Iterable, Iterator
+from typing import Protocol
+
+from attrs import frozen
+
+from openmind.domain.documents import ExtractedDocument
+from openmind.domain.files import FileReason
+
+
+@frozen(kw_only=True)
+class ReadRequest:
+    """A file to be read in isolation."""
+
+    ticket: int
+    """Names the request; comes back with the outcome."""
+    path_bytes: bytes
+    extractor: str
+    size: int
+    """Bytes; time limits grow with it."""
+    ocr: bool = True
+    """Whether OCR may be used."""
+
+
+@frozen(kw_only=True)
+class ReadOutcome:
+    """What became of a request."""
+
+    ticket: int
+    document: ExtractedDocument | None = None
+    """None when nothing could be read; a document that was cut off says `partial`."""
+    reason: FileReason = FileReason.OK
+    message: str = ""
+
+
+class IsolatedReader(Protocol):
+    """Runs extractors in processes that may die. Serves one thread."""
+
+    def read(self, requests: Iterable[ReadRequest]) -> Iterator[ReadOutcome]:
+        """Read each file; exactly one outcome a request, in the order of the requests.
+
+        A crash, a hang or a memory blow-up ends that one file with a reason and is never an error.
+        """
+        ...
+
+    def close(self) -> None:
+        """End what is under way, at once. Safe to call twice."""
+        ...
