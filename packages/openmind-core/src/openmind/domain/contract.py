@@ -1,0 +1,322 @@
+"""The JSON objects of the API contract, made from domain values.
+
+Command line and API print the same objects because both make them here. Every function is pure and returns what
+`json.dumps` takes. Fields may be added; none is renamed or dropped.
+"""
+
+from collections.abc import Mapping
+
+from openmind.domain import errors
+from openmind.domain.answers import Answer
+from openmind.domain.documents import Locator, Place
+from openmind.domain.errors import OpenMindError
+from openmind.domain.files import FileRecord
+from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, IndexTally, JobState
+from openmind.domain.paths import displayable, extension_of, name_of
+from openmind.domain.search import Explanation, SearchHit, SearchResult
+from openmind.domain.sources import Source
+from openmind.domain.status import MemoryStatus, RemovalReport
+
+Object = dict[str, object]
+
+IDLE = "idle"
+"""What clients read where there is no job."""
+
+STATUS: Mapping[type[OpenMindError], int] = {
+    errors.UsageError: 400,
+    errors.EmptyQuery: 422,
+    errors.SourceError: 400,
+    errors.SourceNotFound: 404,
+    errors.SourceExists: 409,
+    errors.SourceOverlaps: 409,
+    errors.SourceDisabled: 409,
+    errors.HomeError: 500,
+    errors.ConfigError: 500,
+    errors.StoreError: 500,
+    errors.StoreBusy: 409,
+    errors.DocumentNotFound: 404,
+    errors.DocumentForbidden: 403,
+    errors.JobError: 409,
+    errors.JobNotFound: 404,
+    errors.ProviderError: 503,
+    errors.ModelNotFound: 400,
+    errors.SessionNotFound: 404,
+    errors.TooBusy: 429,
+    errors.PluginError: 500,
+    errors.ExtractionFailed: 500,
+}
+"""The HTTP status of each family of errors; the nearest ancestor counts."""
+
+
+def status_of(error: type[OpenMindError]) -> int:
+    """The HTTP status of an error."""
+    return next((STATUS[kind] for kind in error.__mro__ if kind in STATUS), 500)
+
+
+def problem(detail: str, *, code: str, title: str, status: int, hint: str = "") -> Object:
+    """The error object, for a failure that is none of ours."""
+    return {
+        "type": f"urn:openmind:error:{code}",
+        "title": title,
+        "status": status,
+        "code": code,
+        "detail": detail,
+        "hint": hint,
+    }
+
+
+def error_object(error: OpenMindError) -> Object:
+    """The error object: what happened, its stable name, and what a person can do next."""
+    kind = type(error)
+    title = (kind.__doc__ or error.code).strip().splitlines()[0].rstrip(".")
+    return problem(error.message, code=error.code, title=title, status=status_of(kind), hint=error.hint)
+
+
+def source_object(source: Source) -> Object:
+    """A source."""
+    return {
+        "id": source.id,
+        "path": source.path,
+        "recursive": source.recursive,
+        "enabled": source.enabled,
+        "created_at": source.created_at,
+        "kind": source.kind,
+        "ocr": source.ocr,
+        "code": source.code,
+    }
+
+
+def removal_object(report: RemovalReport) -> Object:
+    """What removing a source took out of memory."""
+    return {
+        "source_id": report.source_id,
+        "source_path": report.source_path,
+        "files_removed": report.files_removed,
+        "chunks_removed": report.chunks_removed,
+        "user_files_deleted": False,
+    }
+
+
+def hit_object(hit: SearchHit, *, explain: bool = False) -> Object:
+    """One passage that was found; with `explain`, also why it stands where it does."""
+    found: Object = {
+        "id": hit.id,
+        "file_id": hit.file_id,
+        "source_id": hit.source_id,
+        "score": hit.score,
+        "source_type": hit.extension.removeprefix("."),
+        "path": hit.path,
+        "file_name": hit.file_name,
+        "title": hit.title,
+        "snippet": hit.snippet,
+        "chunk_index": hit.index,
+        "metadata": dict(hit.metadata),
+        "location": location_text(hit.locator),
+        "locator": [_place_object(place) for place in hit.locator],
+        "marks": [list(mark) for mark in hit.marks],
+        "also_at": list(hit.also_at),
+    }
+    if explain:
+        found["explanation"] = _explanation_object(hit.explanation)
+    return found
+
+
+def search_object(result: SearchResult, *, explain: bool = False) -> Object:
+    """The answer to a search."""
+    return {
+        "query": result.query,
+        "state": result.state.value,
+        "degraded": result.degraded,
+        "degraded_reason": result.degraded_reason,
+        "results": [hit_object(hit, explain=explain) for hit in result.hits],
+    }
+
+
+def answer_object(answer: Answer, *, include_sources: bool = True) -> Object:
+    """The answer to a question."""
+    return {
+        "format": "markdown",
+        "session_id": answer.session_id,
+        "answer": answer.markdown,
+        "sources": [hit_object(hit) for hit in answer.sources] if include_sources else [],
+        "reasoning": answer.reasoning,
+        "state": answer.state.value,
+        "citations": [citation.number for citation in answer.citations],
+        "degraded": answer.degraded,
+        "degraded_reason": answer.degraded_reason,
+        "error": answer.error or None,
+    }
+
+
+def job_object(job: IndexJob | None) -> Object:
+    """A background job; without one, the idle job."""
+    if job is None:
+        return _job(None, IDLE, IndexTally(), progress=0.0)
+    return _job(
+        job.id,
+        job.state.value,
+        job.tally,
+        progress=_progress(job.state, job.tally),
+        current_file=job.current_file,
+        error=job.error,
+        started_at=job.started_at,
+        completed_at=job.completed_at,
+        updated_at=job.updated_at,
+    )
+
+
+def run_object(run: IndexRun) -> Object:
+    """A run in the shape of a job; a foreground run has no job id."""
+    return _job(
+        run.job_id,
+        run.state.value,
+        run.tally,
+        progress=_progress(run.state, run.tally),
+        current_file=run.current_file,
+        error=run.error,
+        started_at=run.started_at,
+        completed_at=run.finished_at,
+        updated_at=run.heartbeat_at or run.finished_at,
+    )
+
+
+def index_object(report: IndexReport) -> Object:
+    """What a finished run tells: the job, and the files that are not searchable."""
+    return {
+        **run_object(report.run),
+        "failures": [
+            {"path": failure.path, "code": failure.code, "message": failure.message} for failure in report.failures
+        ],
+        "failures_total": report.failures_total,
+        "notices": list(report.notices),
+    }
+
+
+def status_object(status: MemoryStatus) -> Object:
+    """The state of the memory."""
+    return {
+        "status": "ready",
+        "version": status.version,
+        "provider": status.provider,
+        "chat_model": status.chat_model,
+        "embedding_model": status.embedding_model,
+        "image_model": status.image_model,
+        "sources": status.sources,
+        "indexed_files": status.indexed_files,
+        "indexed_chunks": status.indexed_chunks,
+        "indexing_state": status.indexing_state.value if status.indexing_state else IDLE,
+        "last_index_job_status": status.last_job_state.value if status.last_job_state else None,
+        "watcher_state": "stopped",
+        "queued_watch_jobs": 0,
+        "home": status.home,
+        "files": status.files,
+        "files_by_reason": {reason.value: count for reason, count in status.by_reason.items()},
+        "missing_vectors": status.missing_vectors,
+        "waiting_deletions": status.waiting_deletions,
+        "missing_sources": list(status.missing_sources),
+        "last_run": run_object(status.last_run) if status.last_run else None,
+        "text_bytes": status.text_bytes,
+        "disk_bytes": status.disk_bytes,
+        "rebuilding": status.rebuilding,
+        "broken_plugins": list(status.broken_plugins),
+    }
+
+
+def file_object(record: FileRecord) -> Object:
+    """A file as the catalog knows it; the API adds its passages."""
+    name = name_of(record.path_bytes)
+    return {
+        "id": record.id,
+        "source_id": record.source_id,
+        "path": displayable(record.path_bytes),
+        "file_name": name,
+        "extension": extension_of(name),
+        "status": record.status.value,
+        "reason": record.reason.value,
+        "size": record.stat.size,
+        "modified_at": record.stat.modified_at,
+        "indexed_at": record.indexed_at or None,
+        "error": record.error or None,
+    }
+
+
+def location_text(locator: Locator) -> str:
+    """Say where a passage stands: `p. 12 › Methods`, `lines 40–52`."""
+    return " › ".join(part for part in map(_place_text, locator) if part)
+
+
+def _place_text(place: Place) -> str:
+    match place.kind:
+        case "page":
+            return f"p. {place.label}" if place.label else _numbered(place, "p.", "pp.")
+        case "heading":
+            return place.label
+        case "sheet":
+            return place.label or _numbered(place, "sheet", "sheets")
+        case "line" | "lines":
+            return _numbered(place, "line", "lines")
+        case "row" | "rows":
+            return _numbered(place, "row", "rows")
+        case kind:
+            return place.label or _numbered(place, kind, kind)
+
+
+def _numbered(place: Place, one: str, many: str) -> str:
+    if place.start is None:
+        return ""
+    if place.end is None or place.end == place.start:
+        return f"{one} {place.start}"
+    return f"{many} {place.start}–{place.end}"
+
+
+def _place_object(place: Place) -> Object:
+    return {"kind": place.kind, "start": place.start, "end": place.end, "label": place.label}
+
+
+def _explanation_object(explanation: Explanation) -> Object:
+    return {
+        "words_rank": explanation.words_rank,
+        "words_score": explanation.words_score,
+        "vector_rank": explanation.vector_rank,
+        "cosine": explanation.cosine,
+        "coverage": explanation.coverage,
+    }
+
+
+def _progress(state: JobState, tally: IndexTally) -> float:
+    """Nothing found yet is no progress; nothing found at the end is all of it."""
+    return 0.0 if tally.total == 0 and not state.finished else round(tally.progress, 2)
+
+
+def _job(
+    job_id: str | None,
+    state: str,
+    tally: IndexTally,
+    *,
+    progress: float,
+    current_file: str = "",
+    error: str = "",
+    started_at: str = "",
+    completed_at: str = "",
+    updated_at: str = "",
+) -> Object:
+    return {
+        "job_id": job_id,
+        "state": state,
+        "total_files": tally.total,
+        "processed_files": tally.processed,
+        "indexed_files": tally.indexed,
+        "skipped_files": tally.skipped,
+        "already_indexed_files": tally.already_indexed,
+        "failed_files": tally.failed,
+        "chunks_created": tally.chunks,
+        "current_file": current_file or None,
+        "error": error or None,
+        "progress": progress,
+        "started_at": started_at or None,
+        "completed_at": completed_at or None,
+        "updated_at": updated_at or None,
+        "moved_files": tally.moved,
+        "removed_files": tally.removed,
+        "waiting_deletions": tally.waiting_deletions,
+    }
