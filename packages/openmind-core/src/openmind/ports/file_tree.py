@@ -23,8 +23,10 @@ class Obstacle:
     """A folder or file that could not be looked at; what memory holds below it must not be taken for gone."""
 
     path_bytes: bytes
+    """A folder's ends with `/`, so that it sorts where the paths below it do."""
     reason: FileReason
     message: str
+    """What is the matter, without the path."""
 
 
 @frozen(kw_only=True)

@@ -1,0 +1,129 @@
+"""`.gitignore`, `.openmindignore` and the patterns of the configuration, each from its folder downwards."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable
+
+from attrs import evolve, frozen
+
+from openmind.adapters.ignore_rules import is_noise, is_secret
+from openmind.adapters.regular_files import open_regular
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+
+GIT_FILE = b".gitignore"
+OWN_FILE = b".openmindignore"
+MAX_BYTES = 256 * 1024
+
+_STARS = re.compile(r"\*+")
+_MAX_STARS = 3
+
+
+@frozen
+class PatternSet:
+    """Patterns of one ignore file."""
+
+    folder: bytes
+    """The folder they are relative to, with a `/` at its end."""
+    match: Callable[[str], bool | None]
+
+    def opinion(self, path: bytes) -> bool | None:
+        """Say whether a path (a folder's ends with `/`) is left out, brought back, or not spoken of."""
+        return self.match(os.fsdecode(path[len(self.folder) :]))
+
+
+@frozen(kw_only=True)
+class IgnoreRules:
+    """What is left out of one folder.
+
+    Git's files can only leave out more. OpenMind's own file may also bring back what is noisy or hidden, the
+    configuration even what is secret.
+    """
+
+    configured: PatternSet | None = None
+    git: tuple[PatternSet, ...] = ()
+    own: tuple[PatternSet, ...] = ()
+
+    @classmethod
+    def of(cls, root: bytes, patterns: Iterable[str]) -> IgnoreRules:
+        """Make the rules of a source from the patterns in the configuration."""
+        lines = tuple(patterns)
+        return cls(configured=PatternSet(root, _compile(lines)) if lines else None)
+
+    def inside(self, folder: bytes, names: list[bytes]) -> IgnoreRules:
+        """Make the rules of a folder below from what it holds.
+
+        Raises:
+            ExtractionFailed: there are patterns, but they may not be read.
+        """
+        rules = self
+        if GIT_FILE in names:
+            rules = evolve(rules, git=(*rules.git, _read(folder, GIT_FILE)))
+        if OWN_FILE in names:
+            rules = evolve(rules, own=(*rules.own, _read(folder, OWN_FILE)))
+        return rules
+
+    def leave_out(self, path: bytes, name: bytes, *, folder: bool, generated: frozenset[bytes]) -> bool:
+        """Whether a file, or a folder whose path ends with `/`, is left out.
+
+        Args:
+            path: the whole path.
+            name: its last part, without `/`.
+            folder: whether it is one.
+            generated: folder names that mean generated files here.
+        """
+        wish = self.configured.opinion(path) if self.configured else None
+        if is_secret(name, folder=folder):
+            return wish is not False
+        wish = _last_word(self.own, path, wish)
+        if wish is not None:
+            return wish
+        if is_noise(name, folder=folder) or (folder and name in generated):
+            return True
+        return bool(self.git) and _last_word(self.git, path, None) is True
+
+
+def _last_word(sets: tuple[PatternSet, ...], path: bytes, before: bool | None) -> bool | None:
+    for patterns in reversed(sets):
+        opinion = patterns.opinion(path)
+        if opinion is not None:
+            return opinion
+    return before
+
+
+def _read(folder: bytes, name: bytes) -> PatternSet:
+    try:
+        with os.fdopen(open_regular(folder + name), "rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except ExtractionFailed as error:
+        if error.reason is FileReason.DENIED:
+            raise
+        data = b""
+    if len(data) > MAX_BYTES:
+        data = data[: data.rfind(b"\n", 0, MAX_BYTES) + 1]
+    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    return PatternSet(folder, _compile(line.removesuffix("\r") for line in text.split("\n")))
+
+
+def _compile(lines: Iterable[str]) -> Callable[[str], bool | None]:
+    from pathspec import GitIgnoreSpec  # waits for the first ignore file: most folders have none
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+
+    patterns = []
+    for line in lines:
+        if not _is_affordable(line):
+            continue
+        try:
+            patterns.append(GitIgnoreSpecPattern(line))
+        except (ValueError, re.error):  # git, too, passes over a line that is no pattern
+            continue
+    spec = GitIgnoreSpec(patterns, backend="simple")
+    return lambda path: spec.check_file(path).include
+
+
+def _is_affordable(line: str) -> bool:
+    """Whether matching stays fast: each star multiplies the work by the length of the name."""
+    runs = [match.group() for match in _STARS.finditer(line)]
+    return runs.count("**") <= _MAX_STARS and len(runs) - runs.count("**") <= _MAX_STARS
