@@ -9,9 +9,6 @@ from collections.abc import Callable, Iterable
 from attrs import evolve, frozen
 
 from openmind.adapters.ignore_rules import is_noise, is_secret
-from openmind.adapters.regular_files import open_regular
-from openmind.domain.errors import ExtractionFailed
-from openmind.domain.files import FileReason
 
 GIT_FILE = b".gitignore"
 OWN_FILE = b".openmindignore"
@@ -52,17 +49,19 @@ class IgnoreRules:
         lines = tuple(patterns)
         return cls(configured=PatternSet(root, _compile(lines)) if lines else None)
 
-    def inside(self, folder: bytes, names: list[bytes]) -> IgnoreRules:
-        """Make the rules of a folder below from what it holds.
+    def inside(self, folder: bytes, names: list[bytes], read: Callable[[bytes], bytes]) -> IgnoreRules:
+        """Make the rules of a folder below.
 
-        Raises:
-            ExtractionFailed: there are patterns, but they may not be read.
+        Args:
+            folder: its path, with `/`.
+            names: what it holds.
+            read: gives the first `MAX_BYTES` bytes of an ignore file.
         """
         rules = self
         if GIT_FILE in names:
-            rules = evolve(rules, git=(*rules.git, _read(folder, GIT_FILE)))
+            rules = evolve(rules, git=(*rules.git, PatternSet(folder, _parse(read(folder + GIT_FILE)))))
         if OWN_FILE in names:
-            rules = evolve(rules, own=(*rules.own, _read(folder, OWN_FILE)))
+            rules = evolve(rules, own=(*rules.own, PatternSet(folder, _parse(read(folder + OWN_FILE)))))
         return rules
 
     def leave_out(self, path: bytes, name: bytes, *, folder: bool, generated: frozenset[bytes]) -> bool:
@@ -93,18 +92,11 @@ def _last_word(sets: tuple[PatternSet, ...], path: bytes, before: bool | None) -
     return before
 
 
-def _read(folder: bytes, name: bytes) -> PatternSet:
-    try:
-        with os.fdopen(open_regular(folder + name), "rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except ExtractionFailed as error:
-        if error.reason is FileReason.DENIED:
-            raise
-        data = b""
-    if len(data) > MAX_BYTES:
-        data = data[: data.rfind(b"\n", 0, MAX_BYTES) + 1]
+def _parse(data: bytes) -> Callable[[str], bool | None]:
+    if len(data) >= MAX_BYTES:
+        data = data[: data.rfind(b"\n") + 1]  # the last line may have been cut
     text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    return PatternSet(folder, _compile(line.removesuffix("\r") for line in text.split("\n")))
+    return _compile(line.removesuffix("\r") for line in text.split("\n"))
 
 
 def _compile(lines: Iterable[str]) -> Callable[[str], bool | None]:
@@ -125,5 +117,6 @@ def _compile(lines: Iterable[str]) -> Callable[[str], bool | None]:
 
 def _is_affordable(line: str) -> bool:
     """Whether matching stays fast: each star multiplies the work by the length of the name."""
-    runs = [match.group() for match in _STARS.finditer(line)]
-    return runs.count("**") <= _MAX_STARS and len(runs) - runs.count("**") <= _MAX_STARS
+    parts = line.split("/")
+    stars = sum(len(_STARS.findall(part)) for part in parts if part != "**")
+    return stars <= _MAX_STARS and parts.count("**") <= _MAX_STARS

@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from attrs import frozen
 
-from openmind.adapters.ignore_files import IgnoreRules
+from openmind.adapters.ignore_files import MAX_BYTES, IgnoreRules
 from openmind.adapters.ignore_rules import generated_folders, is_foreign
 from openmind.adapters.regular_files import open_regular, reason_of, sentence_of
 from openmind.domain.errors import ExtractionFailed
@@ -101,10 +101,11 @@ def _enter(
     if is_foreign(names):
         return _Folder(path, above, []), None
     try:
-        rules = above.inside(path, names)
+        rules = above.inside(path, names, _read_patterns)
     except ExtractionFailed as error:
         # Without its patterns the folder would show what a person wanted to keep out.
-        return _Folder(path, above, []), Obstacle(path_bytes=path, reason=error.reason, message=error.message)
+        message = "its ignore file may not be read, so nothing in the folder is"
+        return _Folder(path, above, []), Obstacle(path_bytes=path, reason=error.reason, message=message)
     generated = generated_folders(names)
     kept = []
     for name in names:
@@ -119,6 +120,23 @@ def _enter(
     # A folder's name with its `/` sorts where the paths below it belong: after `a.txt`, before `a0`.
     kept.sort(reverse=True)
     return _Folder(path, rules, kept), None
+
+
+def _read_patterns(path: bytes) -> bytes:
+    """Read an ignore file; what is no file of its own, such as a link, says nothing.
+
+    Raises:
+        ExtractionFailed: it may not be read.
+    """
+    try:
+        with os.fdopen(open_regular(path), "rb") as file:
+            return file.read(MAX_BYTES)
+    except OSError as error:
+        raise ExtractionFailed(sentence_of(error, "the file"), reason=reason_of(error)) from error
+    except ExtractionFailed as error:
+        if error.reason is FileReason.DENIED:
+            raise
+        return b""
 
 
 def _list(path: bytes) -> list[bytes]:
