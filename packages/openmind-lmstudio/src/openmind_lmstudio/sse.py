@@ -1,0 +1,77 @@
+"""Server-sent events out of a byte stream.
+
+Lines end at CR and LF only. Python's and httpx's line splitters also end them at U+0085, U+2028 and U+2029, which
+may stand inside the JSON of an event and would tear it apart.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+from attrs import frozen
+
+from openmind_lmstudio.errors import Nonsense
+
+MAX_EVENT_BYTES = 8 * 1024 * 1024
+MAX_STREAM_BYTES = 64 * 1024 * 1024
+
+_LINE_END = re.compile(rb"\r\n|\n|\r")
+
+
+@frozen(kw_only=True)
+class ServerEvent:
+    """One event: its name, empty when the server gave none, and its data."""
+
+    name: str
+    data: str
+
+
+def read_events(
+    chunks: Iterable[bytes], *, max_event: int = MAX_EVENT_BYTES, max_stream: int = MAX_STREAM_BYTES
+) -> Iterator[ServerEvent]:
+    """Parse events as they arrive. An event that the stream breaks off in the middle of a line does not come.
+
+    Raises:
+        Nonsense: an event or the whole stream is longer than any answer could be.
+    """
+    name, data, size = "", list[str](), 0
+    for line in _lines(chunks, max_line=max_event, max_stream=max_stream):
+        if not line:
+            if data:
+                yield ServerEvent(name=name, data="\n".join(data))
+            name, data, size = "", [], 0
+            continue
+        size += len(line)
+        if size > max_event:
+            raise Nonsense("the server sent an event without end")
+        field, _, value = line.partition(b":")
+        text = value.removeprefix(b" ").decode("utf-8", "replace")
+        if field == b"event":
+            name = text
+        elif field == b"data":
+            data.append(text)
+    if data:
+        yield ServerEvent(name=name, data="\n".join(data))
+
+
+def _lines(chunks: Iterable[bytes], *, max_line: int, max_stream: int) -> Iterator[bytes]:
+    """Split at CR LF, LF and CR, each line as soon as its end is there."""
+    rest, total, first = b"", 0, True
+    after_cr = False
+    for chunk in chunks:
+        total += len(chunk)
+        if total > max_stream:
+            raise Nonsense("the server sent a stream without end")
+        if after_cr and chunk:
+            chunk = chunk.removeprefix(b"\n")  # the second half of a CR LF that was cut in two
+            after_cr = False
+        rest += chunk
+        start = 0
+        for end in _LINE_END.finditer(rest):
+            line = rest[start : end.start()]
+            start = end.end()
+            yield line.removeprefix(b"\xef\xbb\xbf") if first else line
+            first = False
+        after_cr = start == len(rest) and rest.endswith(b"\r")
+        rest = rest[start:]
+        if len(rest) > max_line:
+            raise Nonsense("the server sent an event without end")

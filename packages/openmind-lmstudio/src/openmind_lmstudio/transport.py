@@ -1,0 +1,165 @@
+"""HTTP to one server: bytes out, bytes back. The only module that knows httpx."""
+
+import ssl
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+from attrs import frozen
+from openmind.domain.errors import ProviderError, ProviderUnreachable
+
+from openmind_lmstudio.address import Address
+from openmind_lmstudio.errors import ConnectionLost, Nonsense, TooSlow
+from openmind_lmstudio.idle import IdleWatch
+
+CONNECT_S = 2.0
+KEEP_ALIVE_S = 4.0
+"""LM Studio closes idle connections after five seconds: let go of them first."""
+MAX_REPLY_BYTES = 64 * 1024 * 1024
+
+
+@frozen(kw_only=True)
+class HttpReply:
+    """A whole reply."""
+
+    status: int
+    body: bytes
+
+
+@frozen(kw_only=True)
+class HttpStream:
+    """A reply whose body is still coming."""
+
+    status: int
+    content_type: str
+    chunks: Iterator[bytes]
+    idle: IdleWatch
+    """To be started when the body must not pause any more."""
+
+
+class Transport:
+    """Connections to one server. Thread-safe.
+
+    Proxies of the environment are not used and redirects not followed: text and token go to the address that the
+    person wrote, and nowhere else.
+    """
+
+    def __init__(self, address: Address, *, token: str, server: str) -> None:
+        self._address = address
+        self._server = server
+        headers = {"Accept-Encoding": "identity", "User-Agent": "openmind"}
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
+        self._http = httpx.Client(
+            headers=headers,
+            trust_env=False,
+            follow_redirects=False,
+            limits=httpx.Limits(max_connections=8, keepalive_expiry=KEEP_ALIVE_S),
+            verify=_trust(address),
+        )
+
+    def __repr__(self) -> str:
+        return f"Transport({self._address.shown!r})"
+
+    def exchange(self, method: str, path: str, body: bytes | None, *, read_s: float) -> HttpReply:
+        """Send a request and read its whole reply, within `read_s` from the first byte sent to the last received.
+
+        Raises:
+            ProviderUnreachable: no connection, or it broke.
+            TooSlow, ProviderError
+        """
+        ends_at = time.monotonic() + read_s
+        with self._send(method, path, body, read_s=read_s, accept="application/json") as response:
+            received = bytearray()
+            for chunk in response.iter_raw():
+                received += chunk
+                if len(received) > MAX_REPLY_BYTES:
+                    raise Nonsense(f"{self._server} sent a reply without end")
+                if time.monotonic() > ends_at:
+                    raise self._too_slow(read_s)
+            return HttpReply(status=response.status_code, body=bytes(received))
+
+    @contextmanager
+    def stream(self, method: str, path: str, body: bytes, *, first_s: float, idle_s: float) -> Iterator[HttpStream]:
+        """Send a request and hand out its reply while it comes; leaving the context closes the connection.
+
+        Args:
+            method: of HTTP.
+            path: below the address.
+            body: JSON.
+            first_s: longest silence before the idle watch is started.
+            idle_s: longest silence after that.
+
+        Raises:
+            The same as `exchange`, also while the chunks are read.
+        """
+        with self._send(method, path, body, read_s=first_s, accept="text/event-stream") as response:
+            idle = IdleWatch(response.extensions["network_stream"].get_extra_info("socket"), idle_s)
+            with idle:
+                yield HttpStream(
+                    status=response.status_code,
+                    content_type=response.headers.get("content-type", ""),
+                    chunks=self._chunks(response, idle),
+                    idle=idle,
+                )
+
+    def close(self) -> None:
+        """Give back connections."""
+        self._http.close()
+
+    def _chunks(self, response: httpx.Response, idle: IdleWatch) -> Iterator[bytes]:
+        arriving = response.iter_raw()
+        try:
+            while True:
+                with idle.waiting():
+                    chunk = next(arriving, None)
+                if chunk is None:
+                    break
+                yield chunk
+        except httpx.TransportError:
+            if not idle.expired:
+                raise
+        if idle.expired:
+            raise self._too_slow(idle.limit_s)
+
+    @contextmanager
+    def _send(
+        self, method: str, path: str, body: bytes | None, *, read_s: float, accept: str
+    ) -> Iterator[httpx.Response]:
+        headers = {"Accept": accept} if body is None else {"Accept": accept, "Content-Type": "application/json"}
+        timeout = httpx.Timeout(connect=CONNECT_S, read=read_s, write=30.0, pool=read_s)
+        try:
+            with self._http.stream(
+                method, self._address.dialled + path, content=body, headers=headers, timeout=timeout
+            ) as response:
+                if response.is_redirect:
+                    raise Nonsense(
+                        f"{self._server} at {self._address.shown} sends its callers elsewhere",
+                        hint="Set base_url under [provider] to the server itself.",
+                    )
+                yield response
+        except (httpx.ConnectError, httpx.ConnectTimeout) as error:
+            raise ProviderUnreachable(
+                f"{self._server} does not answer at {self._address.shown}",
+                hint="Start its local server, or correct base_url under [provider] in config.toml.",
+            ) from error
+        except httpx.TimeoutException as error:
+            raise self._too_slow(read_s) from error
+        except httpx.TransportError as error:
+            raise ConnectionLost(
+                f"{self._server} broke the connection at {self._address.shown}", hint="See whether it still runs."
+            ) from error
+        except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
+            raise ProviderError(f"the request to {self._server} at {self._address.shown} failed") from error
+
+    def _too_slow(self, seconds: float) -> TooSlow:
+        return TooSlow(
+            f"{self._server} took more than {seconds:g} seconds and was given up",
+            hint="A smaller model, or fewer loaded ones, may be faster.",
+        )
+
+
+def _trust(address: Address) -> ssl.SSLContext:
+    """Trust the system's authorities over TLS. Without TLS nothing is read: that saves 20 ms at each start."""
+    return ssl.create_default_context() if address.encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,0 +1,84 @@
+"""Typed access to JSON: nothing behind this module looks into a dictionary."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from attrs import field, frozen
+
+from openmind_lmstudio.errors import Nonsense
+
+T = TypeVar("T")
+
+
+def encode(body: Mapping[str, object]) -> bytes:
+    """Write JSON. Half a surrogate pair, which some file names and texts hold, becomes a question mark."""
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def decode(body: bytes | str) -> object:
+    """Read JSON.
+
+    Raises:
+        Nonsense: it is none.
+    """
+    try:
+        document: object = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise Nonsense("the reply is not JSON") from error
+    return document
+
+
+@frozen
+class Record:
+    """A JSON object whose members are asked for with a type; a member of another type counts as absent."""
+
+    _members: Mapping[str, object] = field(repr=False)
+
+    @classmethod
+    def of(cls, document: object) -> "Record":
+        """Take a document for an object; anything else is an object without members."""
+        return cls(document if isinstance(document, dict) else {})
+
+    def has(self, key: str) -> bool:
+        return key in self._members
+
+    def text(self, key: str) -> str:
+        """Return a string, empty when there is none."""
+        return self._typed(key, str) or ""
+
+    def flag(self, key: str) -> bool:
+        return self._members.get(key) is True
+
+    def count(self, key: str) -> int | None:
+        """Return a whole number of zero or more, if there is one."""
+        value = self._members.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
+            return None
+        return int(value)
+
+    def record(self, key: str) -> "Record":
+        return Record.of(self._members.get(key))
+
+    def items(self, key: str) -> list[object]:
+        """Return a list, empty when there is none."""
+        return self._typed(key, list) or []
+
+    def records(self, key: str) -> Iterator["Record"]:
+        """Iterate over the objects of a list."""
+        return (Record.of(item) for item in self.items(key) if isinstance(item, dict))
+
+    def require_list(self, key: str) -> list[object]:
+        """Return a list.
+
+        Raises:
+            Nonsense: there is none.
+        """
+        items = self._typed(key, list)
+        if items is None:
+            raise Nonsense(f"the reply lacks “{key}”")
+        return items
+
+    def _typed(self, key: str, kind: type[T]) -> T | None:
+        value = self._members.get(key)
+        return value if isinstance(value, kind) else None
