@@ -1,15 +1,10 @@
 """Vectors: many rows of float32 in one buffer."""
 
-from __future__ import annotations
-
 import sys
 from array import array
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from attrs import field, frozen
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 FLOAT_BYTES = 4
 
@@ -29,11 +24,11 @@ class Vectors:
             raise TypeError(f"{len(self.data)} bytes are no rows of {self.dimension} float32")
 
     @classmethod
-    def empty(cls, dimension: int) -> Vectors:
+    def empty(cls, dimension: int) -> "Vectors":
         return cls(b"", dimension)
 
     @classmethod
-    def from_rows(cls, rows: Iterable[Sequence[float]], dimension: int) -> Vectors:
+    def from_rows(cls, rows: Iterable[Sequence[float]], dimension: int) -> "Vectors":
         """Pack rows of numbers; a row of another length is a `TypeError`."""
         flat = array("f")
         for row in rows:
@@ -45,7 +40,7 @@ class Vectors:
         return cls(flat.tobytes(), dimension)
 
     @classmethod
-    def concat(cls, parts: Sequence[Vectors], dimension: int) -> Vectors:
+    def concat(cls, parts: Sequence["Vectors"], dimension: int) -> "Vectors":
         if any(part.dimension != dimension for part in parts):
             raise TypeError(f"vectors of different dimensions cannot be joined into {dimension}")
         return cls(b"".join(part.data for part in parts), dimension)
@@ -53,7 +48,7 @@ class Vectors:
     def __len__(self) -> int:
         return len(self.data) // (FLOAT_BYTES * self.dimension)
 
-    def slice(self, start: int, stop: int) -> Vectors:
+    def slice(self, start: int, stop: int) -> "Vectors":
         """Return rows `start` up to, not including, `stop`."""
         width = FLOAT_BYTES * self.dimension
         return Vectors(self.data[start * width : stop * width], self.dimension)

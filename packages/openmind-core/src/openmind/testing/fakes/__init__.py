@@ -1,0 +1,1 @@
+"""Fakes of the ports: small, in memory, and held to the same contracts as the real ones."""
