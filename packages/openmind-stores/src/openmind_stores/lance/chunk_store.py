@@ -1,0 +1,156 @@
+"""The chunk store over LanceDB tables."""
+
+import shutil
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from openmind.domain.chunks import ChunkRow
+from openmind.domain.errors import StoreDamaged
+from openmind.domain.ids import FileId, Generation
+from openmind.ports.chunk_store import ChunkView, StoreHealth
+
+from openmind_stores.lance.errors import writing
+
+if TYPE_CHECKING:
+    from openmind_stores.lance.engine import Caches
+    from openmind_stores.lance.sample import Samples
+    from openmind_stores.lance.table import Table
+
+SUFFIX = ".lance"
+
+
+class LanceChunkStore:
+    """Tables as `<folder>/<table>.lance`, where `lancedb.connect(folder)` finds them.
+
+    Thread-safe. Making one, naming and measuring its tables loads neither Lance nor Arrow; the first call that
+    touches rows does.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._lock = Lock()
+        self._shared: tuple[Caches, Samples] | None = None
+
+    def create(self, table: str, *, dimension: int) -> None:
+        """Make an empty table."""
+        self._table(table).create(dimension=dimension)
+
+    def drop(self, table: str) -> None:
+        """Remove a table with its files."""
+        self._forget()
+        with writing(table):
+            if self._path(table).exists():
+                shutil.rmtree(self._path(table))
+
+    def quarantine(self, table: str) -> None:
+        """Move a table aside as `<table>.lance.broken-N`."""
+        self._forget()
+        path = self._path(table)
+        with writing(table):
+            if path.exists() or path.is_symlink():
+                path.rename(first_free(path))
+
+    def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
+        """Append rows in one write."""
+        if rows:
+            self._table(table).append(rows)
+
+    def fold(self, table: str) -> None:
+        """Take new rows into the indexes."""
+        self._table(table).fold()
+
+    def merge(self, table: str) -> None:
+        """Merge index segments and small files."""
+        self._table(table).merge()
+
+    def delete(self, table: str, generations: Iterable[Generation]) -> None:
+        """Remove all rows of generations."""
+        unwanted = list(generations)
+        if unwanted:
+            self._table(table).delete(unwanted)
+
+    def clean(self, table: str, *, older_than_s: float) -> None:
+        """Give back the space of old versions."""
+        self._table(table).clean(older_than_s=older_than_s)
+
+    def counts(self, table: str) -> dict[tuple[Generation, FileId], int]:
+        """Count the rows of each generation and file."""
+        return self._table(table).counts()
+
+    def read_generations(self, table: str, generations: Collection[Generation]) -> Iterator[ChunkRow]:
+        """Stream whole rows in order."""
+        return self._table(table).read(generations) if generations else iter(())
+
+    @contextmanager
+    def open(self, table: str) -> Iterator[ChunkView]:
+        """Open the newest version for reading."""
+        from openmind_stores.lance.view import LanceChunkView
+
+        yield LanceChunkView(self._table(table), self._samples())
+
+    def health(self) -> StoreHealth:
+        """Measure what is there; loads Lance to count rows."""
+        tables = self.tables()
+        states = {}
+        for name in tables:
+            try:
+                states[name] = self._table(name).state()
+            except StoreDamaged:
+                continue
+        return StoreHealth(
+            tables=tables,
+            size_bytes=self.size_bytes(),
+            rows={name: rows for name, (rows, _) in states.items()},
+            unindexed_rows={name: unindexed for name, (_, unindexed) in states.items()},
+        )
+
+    def tables(self) -> tuple[str, ...]:
+        """Name the tables that are there, readable or not, in order."""
+        return tuple(sorted(path.name.removesuffix(SUFFIX) for path in self.folder.glob(f"*{SUFFIX}")))
+
+    def size_bytes(self) -> int:
+        """Measure what is on disk, old versions and quarantined tables included."""
+        return sum(size_of(path) for path in self.folder.rglob("*"))
+
+    def _path(self, table: str) -> Path:
+        return self.folder / f"{table}{SUFFIX}"
+
+    def _table(self, table: str) -> "Table":
+        from openmind_stores.lance.table import Table
+
+        caches, _ = self._loaded()
+        return Table(table, self._path(table), caches)
+
+    def _samples(self) -> "Samples":
+        return self._loaded()[1]
+
+    def _loaded(self) -> "tuple[Caches, Samples]":
+        with self._lock:
+            if self._shared is None:
+                from openmind_stores.lance.engine import Caches
+                from openmind_stores.lance.sample import Samples
+
+                self._shared = (Caches(), Samples())
+            return self._shared
+
+    def _forget(self) -> None:
+        """Let go of what is kept in memory: the next table of the same name is another one."""
+        with self._lock:
+            self._shared = None
+
+
+def first_free(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.broken-{number}")).exists():
+        number += 1
+    return aside
+
+
+def size_of(path: Path) -> int:
+    try:
+        return path.stat().st_size if path.is_file() else 0
+    except FileNotFoundError:
+        return 0

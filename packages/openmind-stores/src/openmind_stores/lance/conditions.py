@@ -1,0 +1,61 @@
+"""The conditions of a search as SQL: the only language in which Lance takes a filter."""
+
+from collections.abc import Collection, Iterable
+
+from openmind.domain.chunks import ChunkKey
+from openmind.domain.ids import Generation
+from openmind.domain.index import Visibility
+from openmind.ports.chunk_store import ChunkFilter
+
+NOTHING = "false"
+
+
+def quote(text: str) -> str:
+    """Write text as a string of SQL. It has no escapes but the doubled quote."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(texts: Iterable[str]) -> str:
+    return ", ".join(quote(text) for text in sorted(set(texts)))
+
+
+def numbers(values: Iterable[int]) -> str:
+    return ", ".join(str(int(value)) for value in sorted(set(values)))
+
+
+def matching(wanted: ChunkFilter) -> str:
+    """Say which rows take part in a search."""
+    if wanted.source_ids is not None and not wanted.source_ids:
+        return NOTHING
+    conditions = visible(wanted.visible)
+    if wanted.source_ids is not None:
+        conditions.append(f"source_id IN ({quoted(wanted.source_ids)})")
+    if wanted.extensions:
+        conditions.append(f"extension IN ({quoted(wanted.extensions)})")
+    if wanted.path_prefix:
+        conditions.append(f"starts_with(path, {quote(wanted.path_prefix)})")
+    if wanted.modified_after is not None:
+        conditions.append(f"modified_at >= {float(wanted.modified_after)!r}")
+    if wanted.modified_before is not None:
+        conditions.append(f"modified_at <= {float(wanted.modified_before)!r}")
+    return " AND ".join(conditions)
+
+
+def visible(visibility: Visibility) -> list[str]:
+    conditions = [f"generation <= {int(visibility.newest)}"]
+    single = [first for first, last in visibility.dead if first == last]
+    if single:
+        conditions.append(f"generation NOT IN ({numbers(single)})")
+    conditions += [
+        f"NOT (generation BETWEEN {int(first)} AND {int(last)})" for first, last in visibility.dead if first != last
+    ]
+    return conditions
+
+
+def of_generations(generations: Iterable[Generation]) -> str:
+    return f"generation IN ({numbers(generations)})"
+
+
+def of_keys(keys: Collection[ChunkKey]) -> str:
+    """Say which rows may be meant by keys; it lets a few more through, which the caller leaves out."""
+    return f"{of_generations(key.generation for key in keys)} AND chunk_index IN ({numbers(key.index for key in keys)})"

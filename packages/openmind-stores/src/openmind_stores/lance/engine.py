@@ -1,0 +1,348 @@
+"""The one module that imports Lance, the native binding of LanceDB's format, and Arrow.
+
+`import lancedb` costs seconds and `pyarrow.dataset` drags pandas in wherever it is installed, so pandas is hidden
+while these modules load; whoever imports it later gets it as usual. Everything here speaks of one dataset in plain
+Python values; what OpenMind makes of it is the business of the other modules.
+"""
+
+import os
+import sys
+import threading
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from importlib.abc import MetaPathFinder
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from attrs import field, frozen
+
+from openmind_stores.lance.schema import COLUMNS, FLOAT, INTEGER, KEY, NULLABLE, STRING, VECTOR, Columns
+
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+
+LOG_LEVEL = "LANCE_LOG"
+
+
+class HiddenPandas(MetaPathFinder):
+    """Says that there is no pandas, to the thread that made it only."""
+
+    def __init__(self) -> None:
+        self.thread = threading.get_ident()
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: "ModuleType | None" = None
+    ) -> "ModuleSpec | None":
+        if fullname == "pandas" and threading.get_ident() == self.thread:
+            raise ModuleNotFoundError("pandas is hidden while pyarrow.dataset loads", name="pandas")
+        return None
+
+
+@contextmanager
+def hidden_pandas() -> Iterator[None]:
+    finder = HiddenPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+
+
+@contextmanager
+def quiet_log() -> Iterator[None]:
+    """Keep Lance from warning on stderr; it reads this variable once, while it loads."""
+    before = os.environ.get(LOG_LEVEL)
+    os.environ.setdefault(LOG_LEVEL, "error")
+    try:
+        yield
+    finally:
+        if before is None:
+            os.environ.pop(LOG_LEVEL, None)
+
+
+with hidden_pandas():
+    import pyarrow as pa
+    import pyarrow.dataset
+with quiet_log():
+    import lance
+    from lance.lance import _Session as Session
+    from lance.query import BooleanQuery, FullTextQuery, MatchQuery, Occur, PhraseQuery
+
+MB = 1 << 20
+ROW_ID, SCORE, DISTANCE = "_rowid", "_score", "_distance"
+FOUND = (*KEY, "passage")
+ScalarIndex = Literal["BTREE", "BITMAP"]
+
+
+@frozen(kw_only=True)
+class Found:
+    """A row that a search found. `score` grows with relevance."""
+
+    row_id: int
+    generation: int
+    file_id: str
+    index: int
+    passage: int
+    score: float
+
+
+@frozen(kw_only=True)
+class IndexState:
+    """An index as it is: rows of each of its segments, the oldest first, and rows outside of it."""
+
+    segments: tuple[int, ...]
+    unindexed: int
+
+    @property
+    def rows(self) -> int:
+        return sum(self.segments)
+
+
+@frozen(kw_only=True)
+class FragmentState:
+    """A data file as it is."""
+
+    id: int
+    rows: int
+    """Without the deleted ones."""
+    deleted: int
+
+
+class Caches:
+    """What the datasets of one store keep in memory between searches: parts of indexes and of manifests."""
+
+    def __init__(self, *, index_mb: int = 256, metadata_mb: int = 64) -> None:
+        self.session = Session(index_cache_size_bytes=index_mb * MB, metadata_cache_size_bytes=metadata_mb * MB)
+
+
+@frozen
+class Dataset:
+    """One table at one version. What writes moves it on to the version it made."""
+
+    native: lance.LanceDataset = field(repr=False)
+
+    @classmethod
+    def create(cls, path: Path, *, dimension: int) -> "Dataset":
+        schema = arrow_schema(dimension)
+        return cls(lance.write_dataset(schema.empty_table(), str(path), schema=schema, mode="create"))
+
+    @classmethod
+    def open(cls, path: Path, caches: Caches) -> "Dataset":
+        return cls(lance.LanceDataset(str(path), session=caches.session))
+
+    @property
+    def version(self) -> int:
+        return int(self.native.version)
+
+    @property
+    def columns(self) -> frozenset[str]:
+        return frozenset(self.native.schema.names)
+
+    @property
+    def dimension(self) -> int:
+        return int(self.native.schema.field("vector").type.list_size)
+
+    def count(self, where: str | None = None) -> int:
+        return int(self.native.count_rows(where))
+
+    def fragments(self) -> list[FragmentState]:
+        return [
+            FragmentState(id=each.fragment_id, rows=each.count_rows(), deleted=each.num_deletions)
+            for each in self.native.get_fragments()
+        ]
+
+    def append(self, columns: Columns) -> None:
+        schema = self.native.schema
+        arrays = [
+            vectors_to_arrow(columns[each.name], self.dimension)
+            if each.name == "vector"
+            else pa.array(columns[each.name], each.type)
+            for each in schema
+        ]
+        lance.write_dataset(pa.Table.from_arrays(arrays, schema=schema), self.native, mode="append")
+
+    def delete(self, where: str) -> None:
+        self.native.delete(where)
+
+    def scan(
+        self,
+        columns: Sequence[str],
+        *,
+        where: str | None = None,
+        order_by: Sequence[str] = (),
+        limit: int | None = None,
+        batch_rows: int = 4_096,
+        fragments: Collection[int] | None = None,
+    ) -> Iterator[Columns]:
+        """Stream columns, batch by batch, in the order of `order_by` or of the files."""
+        scanner = self.native.scanner(
+            columns=list(columns),
+            filter=where,
+            limit=limit,
+            order_by=list(order_by) or None,
+            batch_size=batch_rows,
+            fragments=self._fragments(fragments),
+        )
+        for batch in scanner.to_batches():
+            yield self._unpack(batch)
+
+    def pairs(self, first: str, second: str) -> dict[tuple[object, object], int]:
+        """Count the rows of each pair of values of two columns."""
+        grouped = self.native.to_table(columns=[first, second]).group_by([first, second]).aggregate([([], "count_all")])
+        keys = zip(grouped.column(first).to_pylist(), grouped.column(second).to_pylist(), strict=True)
+        return dict(zip(keys, grouped.column("count_all").to_pylist(), strict=True))
+
+    def row_ids(self, where: str, columns: Sequence[str]) -> tuple[list[int], Columns]:
+        """Find rows and name them as `take` wants it."""
+        table = self.native.to_table(columns=list(columns), filter=where, with_row_id=True)
+        return table.column(ROW_ID).to_pylist(), self._unpack(table.drop_columns([ROW_ID]))
+
+    def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Columns:
+        """Fetch rows by the ids that a search of this version gave, in that order."""
+        return self._unpack(self.native._take_rows(list(row_ids), list(columns)))
+
+    def take_at(self, positions: Sequence[int], columns: Sequence[str]) -> Columns:
+        """Fetch rows by their position, counted without deleted rows."""
+        return self._unpack(self.native.take(list(positions), list(columns)))
+
+    def match(self, query: FullTextQuery, *, where: str | None, limit: int, indexed_only: bool = False) -> list[Found]:
+        """Search the words; BM25, best first."""
+        table = self.native.scanner(
+            columns=[*FOUND, SCORE],
+            full_text_query=query,
+            filter=where,
+            prefilter=True,
+            limit=limit,
+            with_row_id=True,
+            fast_search=indexed_only,
+        ).to_table()
+        return found(table, table.column(SCORE).to_pylist())
+
+    def nearest(
+        self, vector: bytes, *, where: str | None, limit: int, probes: int, indexed_only: bool = False
+    ) -> list[Found]:
+        """Search the vectors; cosine, best first. Rows without a vector take no part."""
+        table = self.native.scanner(
+            columns=[*FOUND, DISTANCE],
+            nearest={
+                "column": "vector",
+                "q": np.frombuffer(vector, "<f4"),
+                "k": limit,
+                "metric": "cosine",
+                "nprobes": probes,
+            },
+            filter=where,
+            prefilter=True,
+            with_row_id=True,
+            fast_search=indexed_only,
+        ).to_table()
+        return found(table, [1.0 - distance for distance in table.column(DISTANCE).to_pylist()])
+
+    def indexes(self) -> dict[str, IndexState]:
+        states = {}
+        for name in [each.name for each in self.native.describe_indices()]:
+            stats = self.native.stats.index_stats(name)
+            states[name] = IndexState(
+                segments=tuple(stats.get("num_indexed_rows_per_delta", ())), unindexed=stats["num_unindexed_rows"]
+            )
+        return states
+
+    def build_scalar_index(self, column: str, kind: ScalarIndex, *, name: str) -> None:
+        self.native.create_scalar_index(column, kind, name=name, replace=True)
+
+    def build_words_index(self, column: str, *, name: str, memory_mb: int) -> None:
+        """Index words that come analysed: what is left to do is to part them at blanks and to stem them."""
+        self.native.create_scalar_index(
+            column,
+            "INVERTED",
+            name=name,
+            replace=True,
+            base_tokenizer="whitespace",
+            language="English",
+            stem=True,
+            remove_stop_words=False,
+            with_position=True,
+            max_token_length=1_000,
+            lower_case=False,
+            ascii_folding=False,
+            memory_limit=memory_mb,
+            num_workers=1,
+        )
+
+    def build_vector_index(self, column: str, *, name: str, partitions: int) -> None:
+        self.native.create_index(column, "IVF_SQ", name=name, metric="cosine", num_partitions=partitions, replace=True)
+
+    def fold_index(self, name: str, *, merge: int) -> None:
+        """Take unindexed rows into an index as a segment, merged with the `merge` newest ones."""
+        self.native.optimize.optimize_indices(index_names=[name], num_indices_to_merge=merge)
+
+    def drop_index(self, name: str) -> None:
+        self.native.drop_index(name)
+
+    def compact(self, *, rows_per_file: int, most_deleted: float) -> None:
+        """Join neighbouring files of fewer rows, and rewrite those of which a larger share is deleted."""
+        self.native.optimize.compact_files(
+            target_rows_per_fragment=rows_per_file, materialize_deletions_threshold=most_deleted
+        )
+
+    def clean(self, *, older_than_s: float) -> None:
+        self.native.cleanup_old_versions(timedelta(seconds=older_than_s), error_if_tagged_old_versions=False)
+
+    def _fragments(self, ids: Collection[int] | None) -> "list[lance.LanceFragment] | None":
+        return None if ids is None else [each for each in self.native.get_fragments() if each.fragment_id in ids]
+
+    def _unpack(self, data: "pa.Table | pa.RecordBatch") -> Columns:
+        return {
+            name: vectors_from_arrow(data.column(name)) if name == "vector" else data.column(name).to_pylist()
+            for name in data.schema.names
+        }
+
+
+def any_of(terms: Sequence[str]) -> FullTextQuery:
+    return MatchQuery(" ".join(terms), "words")
+
+
+def side_by_side(terms: Sequence[str]) -> FullTextQuery:
+    """Look for a run of terms; a phrase of one term is that term."""
+    return PhraseQuery(" ".join(terms), "words") if len(terms) > 1 else any_of(terms)
+
+
+def all_of(required: Sequence[FullTextQuery], optional: Sequence[FullTextQuery]) -> FullTextQuery:
+    return BooleanQuery([(Occur.MUST, each) for each in required] + [(Occur.SHOULD, each) for each in optional])
+
+
+def found(table: pa.Table, scores: Sequence[float]) -> list[Found]:
+    rows = zip(*(table.column(name).to_pylist() for name in (ROW_ID, *FOUND)), scores, strict=True)
+    return [
+        Found(row_id=row_id, generation=generation, file_id=file_id, index=index, passage=passage, score=score)
+        for row_id, generation, file_id, index, passage, score in rows
+    ]
+
+
+def arrow_schema(dimension: int) -> pa.Schema:
+    types = {STRING: pa.string(), INTEGER: pa.int64(), FLOAT: pa.float64(), VECTOR: pa.list_(pa.float32(), dimension)}
+    return pa.schema([pa.field(name, types[kind], nullable=name in NULLABLE) for name, kind in COLUMNS.items()])
+
+
+def vectors_to_arrow(vectors: Sequence[object], dimension: int) -> pa.Array:
+    """Put vectors, each of them bytes or None, into one column."""
+    blank = bytes(4 * dimension)
+    buffer = pa.py_buffer(b"".join(vector if isinstance(vector, bytes) else blank for vector in vectors))
+    values = pa.Array.from_buffers(pa.float32(), len(vectors) * dimension, [None, buffer])
+    missing = pa.array([vector is None for vector in vectors], pa.bool_())
+    return pa.FixedSizeListArray.from_arrays(values, dimension, mask=missing)
+
+
+def vectors_from_arrow(column: "pa.Array | pa.ChunkedArray") -> list[object]:
+    """Take vectors out of a column, each of them bytes or None."""
+    vectors: list[object] = []
+    for part in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
+        dimension = part.type.list_size
+        values = part.values.to_numpy(zero_copy_only=False).astype("<f4", copy=False)
+        rows = values[part.offset * dimension : (part.offset + len(part)) * dimension].reshape(len(part), dimension)
+        there = part.is_valid().to_pylist()
+        vectors.extend(row.tobytes() if valid else None for row, valid in zip(rows, there, strict=True))
+    return vectors

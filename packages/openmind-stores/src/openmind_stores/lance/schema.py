@@ -1,0 +1,100 @@
+"""The columns of a chunk table and how a `ChunkRow` lies in them."""
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.ids import FileId, Generation, SourceId
+
+Columns = dict[str, list[object]]
+
+STRING, INTEGER, FLOAT, VECTOR = "string", "integer", "float", "vector"
+
+COLUMNS: Mapping[str, str] = {
+    "id": STRING,
+    "source_id": STRING,
+    "file_id": STRING,
+    "path": STRING,
+    "file_name": STRING,
+    "extension": STRING,
+    "title": STRING,
+    "text": STRING,
+    "vector": VECTOR,
+    "chunk_index": INTEGER,
+    "content_hash": STRING,
+    "modified_at": FLOAT,
+    "indexed_at": STRING,
+    "metadata": STRING,
+    "generation": INTEGER,
+    "words": STRING,
+    "passage": INTEGER,
+}
+NULLABLE = frozenset({"vector"})
+KEY = ("generation", "file_id", "chunk_index")
+WITHOUT_VECTOR = tuple(name for name in COLUMNS if name != "vector")
+
+
+def row_id(row: ChunkRow) -> str:
+    """Name a row for people who open the table with LanceDB; unique within it."""
+    return f"{row.file_id}:{row.generation}:{row.index}"
+
+
+def to_columns(rows: Sequence[ChunkRow]) -> Columns:
+    return {
+        "id": [row_id(row) for row in rows],
+        "source_id": [row.source_id for row in rows],
+        "file_id": [row.file_id for row in rows],
+        "path": [row.path for row in rows],
+        "file_name": [row.file_name for row in rows],
+        "extension": [row.extension for row in rows],
+        "title": [row.title for row in rows],
+        "text": [row.text for row in rows],
+        "vector": [row.vector for row in rows],
+        "chunk_index": [row.index for row in rows],
+        "content_hash": [row.content_hash for row in rows],
+        "modified_at": [row.modified_at for row in rows],
+        "indexed_at": [row.indexed_at for row in rows],
+        "metadata": [row.metadata for row in rows],
+        "generation": [row.generation for row in rows],
+        "words": [row.words for row in rows],
+        "passage": [row.passage for row in rows],
+    }
+
+
+def to_keys(columns: Columns) -> list[ChunkKey]:
+    return [
+        ChunkKey(
+            generation=Generation(cast(int, generation)), file_id=FileId(cast(str, file_id)), index=cast(int, index)
+        )
+        for generation, file_id, index in zip(*(columns[name] for name in KEY), strict=True)
+    ]
+
+
+def to_rows(columns: Columns) -> list[ChunkRow]:
+    """Make rows of columns; without the vector column the rows have no vector."""
+    there = [name for name in COLUMNS if name in columns and name != "id"]
+    return [
+        _to_row(dict(zip(there, values, strict=True)))
+        for values in zip(*(columns[name] for name in there), strict=True)
+    ]
+
+
+def _to_row(values: Mapping[str, object]) -> ChunkRow:
+    return ChunkRow(
+        generation=Generation(cast(int, values["generation"])),
+        file_id=FileId(cast(str, values["file_id"])),
+        source_id=SourceId(cast(str, values["source_id"])),
+        path=cast(str, values["path"]),
+        file_name=cast(str, values["file_name"]),
+        extension=cast(str, values["extension"]),
+        title=cast(str, values["title"]),
+        text=cast(str, values["text"]),
+        words=cast(str, values["words"]),
+        vector=cast("bytes | None", values.get("vector")),
+        index=cast(int, values["chunk_index"]),
+        content_hash=cast(str, values["content_hash"]),
+        modified_at=cast(float, values["modified_at"]),
+        indexed_at=cast(str, values["indexed_at"]),
+        passage=cast(int, values["passage"]),
+        metadata=cast(str, values["metadata"]),
+    )

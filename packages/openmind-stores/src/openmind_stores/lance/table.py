@@ -1,0 +1,118 @@
+"""One table: what is done to all of it, and how it is opened."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar, cast
+
+from attrs import frozen
+from openmind.domain.chunks import ChunkRow
+from openmind.domain.errors import StoreDamaged, StoreError
+from openmind.domain.ids import FileId, Generation
+
+from openmind_stores.lance import upkeep
+from openmind_stores.lance.conditions import of_generations
+from openmind_stores.lance.durability import durable
+from openmind_stores.lance.engine import Caches, Dataset
+from openmind_stores.lance.errors import REPAIR, reading, writing
+from openmind_stores.lance.schema import COLUMNS, to_columns, to_rows
+
+GENERATIONS_AT_ONCE = 5_000
+"""Numbers in one condition: its text is parsed each time."""
+ROWS_AT_ONCE = 2_000
+
+T = TypeVar("T")
+
+
+@frozen
+class Table:
+    """The table in `path`; every call works on its newest version."""
+
+    name: str
+    path: Path
+    caches: Caches
+
+    def create(self, *, dimension: int) -> None:
+        if self.path.exists():
+            found = self.open().dimension
+            if found != dimension:
+                raise StoreDamaged(
+                    f"The passages (table {self.name}) have vectors of {found} components instead of {dimension}.",
+                    hint=REPAIR,
+                )
+            return
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(self.name), durable(self.path.parent):
+            upkeep.prepare(Dataset.create(self.path, dimension=dimension))
+
+    def open(self) -> Dataset:
+        """Open the newest version.
+
+        Raises:
+            StoreDamaged: it is not there, cannot be read, or is not ours.
+        """
+        if not self.path.is_dir():
+            raise StoreDamaged(f"The passages (table {self.name}) are not there.", hint=REPAIR)
+        with reading(self.name):
+            data = Dataset.open(self.path, self.caches)
+            missing = COLUMNS.keys() - data.columns
+        if missing:
+            raise StoreDamaged(f"The passages (table {self.name}) lack {', '.join(sorted(missing))}.", hint=REPAIR)
+        return data
+
+    def append(self, rows: Sequence[ChunkRow]) -> None:
+        data = self.open()
+        for row in rows:
+            if row.vector is not None and len(row.vector) != 4 * data.dimension:
+                raise StoreError(
+                    f"A vector of {row.path} has {len(row.vector) // 4} components, the table {data.dimension}.",
+                    hint="Run `openmind index rebuild` if the embedding model was changed.",
+                )
+        with writing(self.name), durable(self.path):
+            data.append(to_columns(rows))
+
+    def delete(self, generations: Iterable[Generation]) -> None:
+        data = self.open()
+        with writing(self.name), durable(self.path):
+            for some in in_portions(sorted(set(generations)), GENERATIONS_AT_ONCE):
+                data.delete(of_generations(some))
+
+    def fold(self) -> None:
+        self._tend(upkeep.fold)
+
+    def merge(self) -> None:
+        self._tend(upkeep.merge)
+
+    def clean(self, *, older_than_s: float) -> None:
+        data = self.open()
+        with writing(self.name):
+            data.clean(older_than_s=older_than_s)
+
+    def counts(self) -> dict[tuple[Generation, FileId], int]:
+        data = self.open()
+        with reading(self.name):
+            return cast("dict[tuple[Generation, FileId], int]", data.pairs("generation", "file_id"))
+
+    def state(self) -> tuple[int, int]:
+        """Count rows, and those outside the text index."""
+        data = self.open()
+        with reading(self.name):
+            return data.count(), upkeep.unindexed_words(data)
+
+    def read(self, generations: Collection[Generation]) -> Iterator[ChunkRow]:
+        data = self.open()
+        with reading(self.name):
+            for some in in_portions(sorted(set(generations)), GENERATIONS_AT_ONCE):
+                row_ids, columns = data.row_ids(of_generations(some), ("generation", "chunk_index"))
+                places = zip(columns["generation"], columns["chunk_index"], row_ids, strict=True)
+                ordered = [row_id for *_, row_id in sorted(cast("Iterable[tuple[int, int, int]]", places))]
+                for portion in in_portions(ordered, ROWS_AT_ONCE):
+                    yield from to_rows(data.take(portion, tuple(COLUMNS)))
+
+    def _tend(self, tend: Callable[[Dataset], None]) -> None:
+        data = self.open()
+        with writing(self.name), durable(self.path):
+            tend(data)
+
+
+def in_portions(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))

@@ -1,0 +1,141 @@
+"""Keeps the indexes of a table: which there are, when rows are folded in, when segments and files are merged."""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from openmind_stores.lance.engine import Dataset, FragmentState, IndexState
+from openmind_stores.lance.errors import is_from_lance, is_out_of_reach
+
+logger = logging.getLogger(__name__)
+
+Build = Callable[[Dataset], None]
+
+MOST_SEGMENTS = 8
+"""A search asks each segment: ten of 10,000 rows cost three times as much as one of 100,000."""
+TEXT_BUILD_MB = 256
+
+WANTED: dict[str, Build] = {
+    "words_idx": lambda data: data.build_words_index("words", name="words_idx", memory_mb=TEXT_BUILD_MB),
+    "generation_idx": lambda data: data.build_scalar_index("generation", "BTREE", name="generation_idx"),
+    "modified_at_idx": lambda data: data.build_scalar_index("modified_at", "BTREE", name="modified_at_idx"),
+    "source_id_idx": lambda data: data.build_scalar_index("source_id", "BITMAP", name="source_id_idx"),
+    "extension_idx": lambda data: data.build_scalar_index("extension", "BITMAP", name="extension_idx"),
+}
+"""The indexes that each table has from its first rows on, by name."""
+
+VECTOR_INDEX = "vector_idx"
+VECTOR_INDEX_ROWS = 50_000
+"""With fewer vectors than that, looking at each of them is fast enough, and exact."""
+ROWS_PER_PARTITION = 4_096
+
+
+def prepare(data: Dataset) -> None:
+    """Give a new table its indexes, so that the very first rows are searched in the same way as all others."""
+    for build in WANTED.values():
+        build(data)
+
+
+def fold(data: Dataset) -> None:
+    """Take new rows into all indexes as segments of their own; merge segments when there are too many."""
+    for name, state in missing_last(data.indexes()):
+        if state is None:
+            WANTED[name](data)
+        elif state.unindexed:
+            sizes = (*state.segments, state.unindexed)
+            merged = suffix_to_merge(sizes, factor=1) if len(sizes) > MOST_SEGMENTS else 1
+            fold_or_rebuild(data, name, merge=merged - 1)
+    keep_vector_index(data)
+
+
+def merge(data: Dataset) -> None:
+    """Merge segments until each is much larger than all newer ones together, and tidy the files."""
+    compact(data)
+    for name, state in missing_last(data.indexes()):
+        if state is None:
+            WANTED[name](data)
+        else:
+            sizes = (*state.segments, state.unindexed) if state.unindexed else state.segments
+            merged = suffix_to_merge(sizes, factor=4)
+            if state.unindexed:
+                fold_or_rebuild(data, name, merge=merged - 1)
+            elif merged > 1:
+                fold_or_rebuild(data, name, merge=merged)
+    keep_vector_index(data)
+
+
+def unindexed_words(data: Dataset) -> int:
+    state = data.indexes().get("words_idx")
+    return data.count() if state is None else state.unindexed
+
+
+def missing_last(there: dict[str, IndexState]) -> list[tuple[str, IndexState | None]]:
+    return sorted(((name, there.get(name)) for name in WANTED), key=lambda each: each[1] is None)
+
+
+def suffix_to_merge(sizes: Sequence[int], *, factor: int) -> int:
+    """Say how many of the newest segments should become one.
+
+    Those are merged that are not larger than `factor` times all newer ones together, so that each row is merged
+    a few times only, however large the table grows. Two at least when there are more than `MOST_SEGMENTS`.
+    """
+    merged, rows = 1, sizes[-1] if sizes else 0
+    while merged < len(sizes) and sizes[-merged - 1] <= factor * rows:
+        rows += sizes[-merged - 1]
+        merged += 1
+    return max(merged, 2) if len(sizes) > MOST_SEGMENTS else merged
+
+
+def fold_or_rebuild(data: Dataset, name: str, *, merge: int) -> None:
+    """Fold; an index that cannot be folded is dropped and built anew, so that no row depends on it."""
+    try:
+        data.fold_index(name, merge=merge)
+    except BaseException as error:
+        if not is_from_lance(error) or is_out_of_reach(error):
+            raise
+        logger.warning("the index %s could not be folded and is built anew: %s", name, error)
+        data.drop_index(name)
+        WANTED[name](data)
+
+
+def keep_vector_index(data: Dataset) -> None:
+    """Build the vector index when there are enough vectors, and again when they have doubled; else fold it."""
+    state = data.indexes().get(VECTOR_INDEX)
+    if state is None:
+        if data.count() >= VECTOR_INDEX_ROWS and data.count("vector IS NOT NULL") >= VECTOR_INDEX_ROWS:
+            build_vector_index(data)
+    elif state.unindexed and (
+        len(state.segments) >= MOST_SEGMENTS or state.rows + state.unindexed > 2 * state.segments[0]
+    ):
+        build_vector_index(data)
+    elif state.unindexed:
+        data.fold_index(VECTOR_INDEX, merge=0)
+
+
+def build_vector_index(data: Dataset) -> None:
+    partitions = max(1, data.count("vector IS NOT NULL") // ROWS_PER_PARTITION)
+    data.build_vector_index("vector", name=VECTOR_INDEX, partitions=partitions)
+
+
+MOST_TINY_FILES, TINY_FILE_ROWS = 8, 5_000
+MOST_SMALL_FILES, SMALL_FILE_ROWS = 64, 100_000
+MOST_DELETED = 0.2
+
+
+def compact(data: Dataset) -> None:
+    """Rewrite files when there are many small ones, or when much of one is deleted.
+
+    Moving rows costs more than writing them, since the indexes follow; so it is put off while files are few.
+    """
+    fragments = data.fragments()
+    rows_per_file = rows_per_file_due(fragments)
+    if rows_per_file or any(each.deleted > MOST_DELETED * (each.rows + each.deleted) for each in fragments):
+        data.compact(rows_per_file=rows_per_file or 1, most_deleted=MOST_DELETED)
+
+
+def rows_per_file_due(fragments: Sequence[FragmentState]) -> int:
+    """Say below how many rows files should be joined now; 0 when there is no need."""
+    if sum(each.rows < SMALL_FILE_ROWS for each in fragments) > MOST_SMALL_FILES:
+        return SMALL_FILE_ROWS
+    if sum(each.rows < TINY_FILE_ROWS for each in fragments) > MOST_TINY_FILES:
+        return TINY_FILE_ROWS
+    return 0

@@ -1,0 +1,149 @@
+"""Reading one version of a table."""
+
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
+
+from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.ids import FileId, Generation
+from openmind.ports.chunk_store import Candidate, CandidateQuery, Candidates, WordsQuery
+
+from openmind_stores.lance.conditions import matching, of_keys, quote
+from openmind_stores.lance.engine import Dataset, Found, all_of, any_of, side_by_side
+from openmind_stores.lance.errors import first_line, is_from_lance, is_lost_file, reading
+from openmind_stores.lance.sample import Samples
+from openmind_stores.lance.schema import KEY, WITHOUT_VECTOR, Columns, to_keys, to_rows
+from openmind_stores.lance.table import Table, in_portions
+
+SPARE = 20
+"""Candidates asked for beyond the limit, so that the order of the key, not Lance's, decides between equal ones."""
+PROBES = 20
+KEYS_AT_ONCE = 2_000
+
+T = TypeVar("T")
+
+
+class LanceChunkView:
+    """One version of a table. A reader whose version was cleaned away goes on, once, with the newest one."""
+
+    def __init__(self, table: Table, samples: Samples) -> None:
+        self._table = table
+        self._samples = samples
+        self._data = table.open()
+        self._row_ids: dict[ChunkKey, int] = {}
+        self._reopened = False
+
+    def candidates(self, query: CandidateQuery) -> Candidates:
+        """Ask both legs."""
+        where = matching(query.filter)
+        words, words_error = self._leg(
+            query.words, lambda data, wanted: self._match(data, wanted, where, query.limit), query.limit
+        )
+        vectors, vectors_error = self._leg(
+            query.vector, lambda data, wanted: self._nearest(data, wanted, where, query.limit), query.limit
+        )
+        if words_error or vectors_error:
+            self._read(lambda data: data.take_at(range(min(1, data.count())), WITHOUT_VECTOR))
+        return Candidates(
+            words=words,
+            vectors=vectors,
+            background=self._background(query.vector) if vectors else 0.0,
+            words_error=words_error,
+            vectors_error=vectors_error,
+        )
+
+    def document_share(self, terms: Sequence[str]) -> tuple[float, ...]:
+        """Estimate, for each term, which share of the passages holds it."""
+        return self._read(lambda data: tuple(self._samples.of(self._table.name, data).share(term) for term in terms))
+
+    def rows(self, keys: Collection[ChunkKey], *, vectors: bool = False) -> dict[ChunkKey, ChunkRow]:
+        """Fetch rows; what is not there is left out."""
+        columns = (*WITHOUT_VECTOR, "vector") if vectors else WITHOUT_VECTOR
+        return {row.key: row for row in to_rows(self._fetch(keys, columns))}
+
+    def vectors_of(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, bytes]:
+        """Fetch only vectors; rows without one are left out."""
+        columns = self._fetch(keys, (*KEY, "vector"))
+        pairs = zip(to_keys(columns), columns["vector"], strict=True)
+        return {key: vector for key, vector in pairs if isinstance(vector, bytes)}
+
+    def file_rows(
+        self, generation: Generation, file_id: FileId, *, start: int = 0, limit: int = 1_000
+    ) -> list[ChunkRow]:
+        """Fetch the rows of one file in order, without vectors."""
+        where = f"generation = {int(generation)} AND file_id = {quote(file_id)} AND chunk_index >= {int(start)}"
+
+        def read(data: Dataset) -> list[ChunkRow]:
+            parts = data.scan(WITHOUT_VECTOR, where=where, order_by=("chunk_index",), limit=limit)
+            return [row for part in parts for row in to_rows(part)]
+
+        return self._read(read)
+
+    def _background(self, vector: bytes | None) -> float:
+        return self._read(lambda data: self._samples.of(self._table.name, data).background(vector or b""))
+
+    def _match(self, data: Dataset, wanted: WordsQuery, where: str, limit: int) -> list[Found]:
+        phrases = [side_by_side(phrase) for phrase in wanted.phrases if phrase]
+        terms = [any_of(wanted.terms)] if wanted.terms else []
+        if not phrases and not terms:
+            return []
+        question = all_of(phrases, terms) if phrases else terms[0]
+        return data.match(question, where=where, limit=limit + SPARE)
+
+    def _nearest(self, data: Dataset, wanted: bytes, where: str, limit: int) -> list[Found]:
+        if len(wanted) != 4 * data.dimension:
+            raise ValueError(f"the query has {len(wanted) // 4} components, the table {data.dimension}")
+        return data.nearest(wanted, where=where, limit=limit + SPARE, probes=PROBES)
+
+    def _leg(
+        self, wanted: T | None, ask: Callable[[Dataset, T], list[Found]], limit: int
+    ) -> tuple[tuple[Candidate, ...], str]:
+        """Ask one leg: what it found, or why it found nothing."""
+        if wanted is None:
+            return (), ""
+        try:
+            rows = self._once_more(lambda data: ask(data, wanted))
+        except BaseException as error:
+            if not is_from_lance(error):
+                raise
+            return (), first_line(error)
+        ranked = sorted(rows, key=lambda row: (-row.score, row.generation, row.file_id, row.index))[:limit]
+        found = tuple((as_candidate(row), row.row_id) for row in ranked)
+        self._row_ids.update((candidate.key, row_id) for candidate, row_id in found)
+        return tuple(candidate for candidate, _ in found), ""
+
+    def _fetch(self, keys: Collection[ChunkKey], columns: Sequence[str]) -> Columns:
+        wanted = set(keys)
+
+        def fetch(data: Dataset) -> Columns:
+            known = {key: self._row_ids[key] for key in wanted if key in self._row_ids}
+            known.update(self._look_up(data, wanted - known.keys()))
+            return data.take(list(known.values()), columns) if known else {name: [] for name in columns}
+
+        return self._read(fetch)
+
+    def _look_up(self, data: Dataset, keys: Collection[ChunkKey]) -> dict[ChunkKey, int]:
+        found: dict[ChunkKey, int] = {}
+        for some in in_portions(sorted(keys), KEYS_AT_ONCE):
+            row_ids, columns = data.row_ids(of_keys(some), KEY)
+            found.update((key, row_id) for key, row_id in zip(to_keys(columns), row_ids, strict=True) if key in keys)
+        return found
+
+    def _read(self, ask: Callable[[Dataset], T]) -> T:
+        with reading(self._table.name):
+            return self._once_more(ask)
+
+    def _once_more(self, ask: Callable[[Dataset], T]) -> T:
+        try:
+            return ask(self._data)
+        except BaseException as error:
+            if self._reopened or not is_from_lance(error) or not is_lost_file(error):
+                raise
+        self._reopened = True
+        self._row_ids.clear()
+        self._data = self._table.open()
+        return ask(self._data)
+
+
+def as_candidate(row: Found) -> Candidate:
+    key = ChunkKey(generation=Generation(row.generation), file_id=FileId(row.file_id), index=row.index)
+    return Candidate(key=key, score=row.score, passage=row.passage)
