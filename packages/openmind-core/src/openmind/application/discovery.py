@@ -1,7 +1,5 @@
 """Finds out what changed: two sorted streams, the folder and the catalog, are walked side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 from attrs import define, frozen

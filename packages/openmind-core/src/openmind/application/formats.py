@@ -1,7 +1,5 @@
 """Which extractor reads which kind of file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from attrs import frozen
@@ -19,7 +17,7 @@ class Formats:
     by_extension: Mapping[str, ExtractorInfo]
 
     @classmethod
-    def of(cls, infos: Iterable[ExtractorInfo], config: ExtractionConfig) -> Formats:
+    def of(cls, infos: Iterable[ExtractorInfo], config: ExtractionConfig) -> "Formats":
         """Gather formats; where two extractors claim an extension, the first one has it."""
         table: dict[str, ExtractorInfo] = {}
         for info in infos:

@@ -1,7 +1,5 @@
 """Loads plugins one by one: a broken one is reported and takes nothing else down."""
 
-from __future__ import annotations
-
 from importlib.metadata import EntryPoint, entry_points
 
 import pluggy

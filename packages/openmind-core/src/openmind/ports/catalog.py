@@ -157,6 +157,10 @@ class CatalogReader(Protocol):
         """Stream (generation, file, passages) of all live files, for reconciliation."""
         ...
 
+    def filled_generations(self, table_id: int) -> Iterator[tuple[Generation, FileId, int]]:
+        """Stream (generation, file, passages) of the live files that a filling table holds."""
+        ...
+
     def vectors(self, embedder: str, hashes: Collection[bytes]) -> dict[bytes, bytes]:
         """Look up journalled vectors by `EmbedderIdentity.key` and the SHA-256 of the exact input."""
         ...
@@ -273,6 +277,10 @@ class CatalogWriter(CatalogReader, Protocol):
 
     def mark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
         """Note that a filling table holds these live generations."""
+        ...
+
+    def unmark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
+        """Note that a filling table does not hold these generations after all."""
         ...
 
     def switch(self, table_id: int) -> None:

@@ -1,0 +1,121 @@
+"""OpenMind's own folder: where it is, whether it may be used, what is in it."""
+
+import os
+from pathlib import Path
+
+from attrs import frozen
+
+from openmind.domain.errors import HomeForeign, HomeMissing, HomeUnsafe, HomeUnusable, OpenMindError
+
+MARKER = ".openmind-home"
+"""A folder with this file is OpenMind's; nothing else is ever written to or deleted."""
+MARKER_TEXT = b"This folder belongs to OpenMind. `openmind uninstall` removes it.\n"
+LEGACY_FILE = "openmind.sqlite"
+"""Homes older than the marker are recognised by their catalog."""
+
+
+def default_home() -> Path:
+    """Return `$OPENMIND_HOME`, or `~/.openmind`."""
+    named = os.environ.get("OPENMIND_HOME", "").strip()
+    return Path(named).expanduser() if named else Path.home() / ".openmind"
+
+
+@frozen
+class Home:
+    """The folder that holds everything OpenMind keeps."""
+
+    folder: Path
+
+    @classmethod
+    def at(cls, path: Path | str | None) -> "Home":
+        """Name a home; nothing is looked at yet."""
+        chosen = default_home() if path is None else Path(path).expanduser()
+        return cls(Path(os.path.abspath(chosen)))  # noqa: PTH100  `resolve` would follow links before we have looked
+
+    @property
+    def config_file(self) -> Path:
+        return self.folder / "config.toml"
+
+    @property
+    def logs(self) -> Path:
+        return self.folder / "logs"
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "tmp"
+
+    @property
+    def token_file(self) -> Path:
+        return self.folder / "api_token"
+
+    def require(self) -> None:
+        """Refuse to go on when there is no home.
+
+        Raises:
+            HomeMissing, HomeForeign, HomeUnusable
+        """
+        if not self.folder.exists():
+            raise HomeMissing(f"There is no memory at {self.folder} yet", hint="Make one: openmind source add FOLDER")
+        self._refuse_foreign()
+        if not self._is_ours():
+            raise HomeMissing(f"There is no memory at {self.folder} yet", hint="Make one: openmind source add FOLDER")
+
+    def create(self) -> None:
+        """Make the home, or what is missing of it. What is there stays.
+
+        Raises:
+            HomeUnsafe: the path is a file-system root or the person's own home folder.
+            HomeForeign: the folder has content and is not OpenMind's.
+            HomeUnusable: it cannot be made or written.
+        """
+        self._refuse_unsafe()
+        try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._refuse_foreign()
+            if not (self.folder / MARKER).exists():
+                self.folder.chmod(0o700)
+                self._write_marker()
+            for folder in (self.logs, self.temporary):
+                folder.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            if self._is_ours() and self._is_read_only(error):
+                return  # an existing memory can still be searched
+            raise HomeUnusable(
+                f"{self.folder} cannot be used: {error.strerror or error}",
+                hint="Check its permissions, or set OPENMIND_HOME to another folder.",
+            ) from error
+
+    def _write_marker(self) -> None:
+        number = os.open(self.folder / MARKER, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(number, "wb") as file:
+            file.write(MARKER_TEXT)
+
+    def _is_ours(self) -> bool:
+        return (self.folder / MARKER).is_file() or (self.folder / LEGACY_FILE).is_file()
+
+    def _is_read_only(self, error: OSError) -> bool:
+        return isinstance(error, PermissionError) or "Read-only" in (error.strerror or "")
+
+    def _refuse_unsafe(self) -> None:
+        if self.folder in {Path(self.folder.anchor), Path.home()}:
+            raise HomeUnsafe(
+                f"{self.folder} cannot be OpenMind's folder", hint="Set OPENMIND_HOME to a folder of its own."
+            )
+
+    def _refuse_foreign(self) -> None:
+        try:
+            if not self.folder.is_dir():
+                raise HomeForeign(
+                    f"{self.folder} is not a folder", hint="Set OPENMIND_HOME to an empty or a new folder."
+                )
+            if not self._is_ours() and any(self.folder.iterdir()):
+                raise HomeForeign(
+                    f"{self.folder} holds files that are not OpenMind's",
+                    hint="Set OPENMIND_HOME to an empty or a new folder.",
+                )
+        except OpenMindError:
+            raise
+        except OSError as error:
+            raise HomeUnusable(
+                f"{self.folder} cannot be read: {error.strerror or error}", hint="Check its permissions."
+            ) from error

@@ -1,0 +1,30 @@
+"""Opens files in the application that the system has for them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from openmind.domain.errors import StoreError
+
+
+def open_path(path: Path) -> None:
+    """Hand a file to the desktop; never through a shell.
+
+    Raises:
+        StoreError: this machine has nothing that opens files.
+    """
+    try:
+        if sys.platform == "win32":
+            os.startfile(path)
+            return
+        program = "/usr/bin/open" if sys.platform == "darwin" else "xdg-open"
+        subprocess.Popen(
+            [program, str(path)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise StoreError("This machine has no program that opens files", hint="Open the file yourself.") from error

@@ -1,0 +1,139 @@
+"""config.toml: read strictly, written with comments and order kept."""
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import cattrs
+import tomlkit
+from attrs import frozen
+from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
+from cattrs.v import format_exception, transform_error
+from tomlkit.items import Table
+
+from openmind.adapters.atomic import replace_file
+from openmind.domain.config import Config, Section
+from openmind.domain.errors import ConfigError
+
+T = TypeVar("T")
+MAX_CONFIG_BYTES = 1_000_000
+"""A larger file is no configuration."""
+
+
+@frozen
+class ConfigFile:
+    """The configuration on disk. A missing file means all defaults."""
+
+    path: Path
+
+    def fingerprint(self) -> str:
+        """Hash the bytes: another fingerprint means another configuration."""
+        return hashlib.sha256(self._bytes()).hexdigest()
+
+    def load(self) -> Config:
+        """Read it.
+
+        Raises:
+            ConfigError: it is no TOML, has unknown keys or values of the wrong type; the message names the key.
+        """
+        try:
+            document = tomllib.loads(self._bytes().decode("utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{self.path} is not valid TOML: {error}", hint="Mend the line it names.") from error
+        return structure(document, Config, where=str(self.path))
+
+    def update(self, changes: Mapping[tuple[str, ...], object]) -> None:
+        """Set values by their key path; None removes the key. The rest of the file stays as it was written.
+
+        Raises:
+            ConfigError: the outcome would not be valid; nothing was written.
+        """
+        document = tomlkit.parse(self._bytes().decode("utf-8"))
+        for path, value in changes.items():
+            _set(document, path, value)
+        text = tomlkit.dumps(document)
+        structure(tomllib.loads(text), Config, where=str(self.path))
+        try:
+            replace_file(self.path, text.encode("utf-8"))
+        except OSError as error:
+            raise ConfigError(f"{self.path} cannot be written: {error.strerror or error}") from error
+
+    def _bytes(self) -> bytes:
+        try:
+            data = self.path.read_bytes()
+        except FileNotFoundError:
+            return b""
+        except OSError as error:
+            raise ConfigError(
+                f"{self.path} cannot be read: {error.strerror or error}", hint="Check its permissions."
+            ) from error
+        if len(data) > MAX_CONFIG_BYTES:
+            raise ConfigError(f"{self.path} is too large to be a configuration", hint="Mend or delete it.")
+        return data
+
+
+def structure(document: Section, kind: type[T], *, where: str) -> T:
+    """Turn a section into its attrs class: unknown keys and wrong types are errors that name the key.
+
+    Raises:
+        ConfigError
+    """
+    try:
+        return _CONVERTER.structure(document, kind)
+    except BaseValidationError as error:
+        told = "; ".join(transform_error(error, path="", format_exception=_told)).replace(" @ .", ": ")
+        raise ConfigError(f"{where}: {_tidied(told)}", hint="Mend or delete that line.") from error
+    except (TypeError, ValueError) as error:
+        raise ConfigError(f"{where}: {error}", hint="Mend or delete that line.") from error
+
+
+def _told(error: BaseException, kind: type | None) -> str:
+    if isinstance(error, ForbiddenExtraKeysError):
+        return f"has unknown keys: {', '.join(sorted(map(str, error.extra_fields)))}"
+    if isinstance(error, (TypeError, ValueError)) and error.args:
+        return str(error.args[0])
+    return format_exception(error, kind)
+
+
+def _tidied(text: str) -> str:
+    return text.removesuffix(" @ ").replace(" @ ;", ";")
+
+
+def _set(document: tomlkit.TOMLDocument, path: tuple[str, ...], value: object) -> None:
+    table: tomlkit.TOMLDocument | Table = document
+    for name in path[:-1]:
+        if name not in table:
+            table[name] = tomlkit.table()
+        inner = table[name]
+        assert isinstance(inner, Table)
+        table = inner
+    if value is None:
+        table.pop(path[-1], None)
+    else:
+        table[path[-1]] = value
+
+
+def _exactly(kind: type, names: str) -> Callable[[object, type], object]:
+    def check(value: object, _: type) -> object:
+        if type(value) is not kind:
+            raise TypeError(f"must be {names}, not {value!r}")
+        return value
+
+    return check
+
+
+def _make_converter() -> cattrs.Converter:
+    """Cattrs turns `"false"` into True unless it is told what each type really is."""
+    converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
+    # The values of a plugin's section are left as they are: the plugin reads them.
+    converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
+    converter.register_structure_hook(bool, _exactly(bool, "true or false"))
+    converter.register_structure_hook(int, _exactly(int, "a whole number"))
+    converter.register_structure_hook(str, _exactly(str, "text in quotes"))
+    converter.register_structure_hook(float, _exactly(float, "a number"))
+    return converter
+
+
+_CONVERTER = _make_converter()

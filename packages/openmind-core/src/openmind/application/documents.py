@@ -1,0 +1,107 @@
+"""Documents: what memory knows of single files."""
+
+import os
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from attrs import frozen
+
+from openmind.domain.chunks import ChunkRow
+from openmind.domain.errors import DocumentForbidden, DocumentNotFound
+from openmind.domain.files import FileReason, FileRecord, FileStatus
+from openmind.domain.ids import FileId, SourceId
+from openmind.domain.paths import extension_of, is_within, name_of
+from openmind.ports.storage import Storage
+
+MAX_PAGE = 1_000
+"""Most files or passages in one page."""
+
+_RUNNABLE = """
+    .app .appimage .bash .bat .cmd .com .command .cpl .desktop .dll .exe .gadget .hta .inf .jar .js .jse .lnk .msc
+    .msi .msp .ps1 .ps1xml .psm1 .py .pyc .pyw .reg .scf .scr .sh .so .url .vb .vbe .vbs .webloc .workflow .ws .wsf
+    .wsh .zsh
+"""
+RUNNABLE = frozenset(_RUNNABLE.split())
+"""Kinds of file that run, or lead elsewhere, when they are opened."""
+
+
+@frozen(kw_only=True)
+class DocumentService:
+    """Reads the catalog's records and the stored passages of files; opens files for the person."""
+
+    storage: Storage
+    open_path: Callable[[Path], None]
+    """Opens a file in the application the system has for it."""
+
+    def get(self, file_id: FileId) -> FileRecord:
+        """Fetch the record of a searchable file.
+
+        Raises:
+            DocumentNotFound: there is none, or it is not searchable.
+        """
+        with self.storage.catalog.reading() as snapshot:
+            record = snapshot.file(file_id)
+        if record is None or record.live_generation is None:
+            raise DocumentNotFound(f"There is no searchable file {file_id}", hint="Search again; it may be gone.")
+        return record
+
+    def list(
+        self,
+        *,
+        reasons: Collection[FileReason | FileStatus | str] = (),
+        source_id: SourceId | None = None,
+        after: bytes = b"",
+        limit: int = 100,
+    ) -> tuple[FileRecord, ...]:
+        """Page through files in order of path.
+
+        Args:
+            reasons: reasons, or statuses that stand for several; empty means all.
+            source_id: only files of this source.
+            after: `path_bytes` of the last file of the page before.
+            limit: 1 to `MAX_PAGE`.
+        """
+        wanted = {reason for name in reasons for reason in FileReason if str(name) in {reason.value, reason.status}}
+        with self.storage.catalog.reading() as snapshot:
+            return snapshot.list_files(
+                reasons=wanted, source_id=source_id, after=after, limit=max(1, min(limit, MAX_PAGE))
+            )
+
+    def chunks(self, file_id: FileId, *, start: int = 0, limit: int = 100) -> tuple[ChunkRow, ...]:
+        """Page through the passages of a file in reading order, without vectors.
+
+        Raises:
+            DocumentNotFound: there is none, or it is not searchable.
+        """
+        with self.storage.catalog.reading() as snapshot:
+            record = snapshot.file(file_id)
+            table = snapshot.live_table()
+            if record is None or record.live_generation is None or table is None:
+                raise DocumentNotFound(f"There is no searchable file {file_id}", hint="Search again; it may be gone.")
+            with self.storage.chunks.open(table.name) as view:
+                rows = view.file_rows(
+                    record.live_generation, file_id, start=max(0, start), limit=max(1, min(limit, MAX_PAGE))
+                )
+        return tuple(rows)
+
+    def open(self, file_id: FileId) -> FileRecord:
+        """Open a file in its application, if it still is where its source may be read.
+
+        Raises:
+            DocumentNotFound: it is not searchable, or gone from the disk.
+            DocumentForbidden: links lead out of the enabled sources, or it is of a kind that runs.
+        """
+        record = self.get(file_id)
+        with self.storage.catalog.reading() as snapshot:
+            sources = snapshot.sources(enabled_only=True)
+        path = Path(os.fsdecode(record.path_bytes))
+        try:
+            real = path.resolve(strict=True)
+        except (OSError, RuntimeError) as error:
+            raise DocumentNotFound("The file is no longer there", hint="Run: openmind index") from error
+        if not any(is_within(os.fsencode(real), source.path_bytes) for source in sources):
+            raise DocumentForbidden("The file lies outside the approved folders now", hint="Run: openmind index")
+        if not real.is_file() or {extension_of(name_of(os.fsencode(real))), extension_of(path.name)} & RUNNABLE:
+            raise DocumentForbidden("Files of this kind are not opened", hint="Open it yourself if you trust it.")
+        self.open_path(real)
+        return record

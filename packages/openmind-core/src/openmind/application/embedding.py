@@ -1,0 +1,104 @@
+"""Gives passages their vectors when the embedder is a server: journalled, reused, within a time budget."""
+
+import hashlib
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import TypeVar
+
+from attrs import frozen
+
+from openmind.domain.errors import ProviderError
+from openmind.domain.vectors import Vectors
+from openmind.ports.catalog import Catalog
+from openmind.ports.embedding_provider import EmbeddingProvider
+
+T = TypeVar("T")
+
+REQUEST_TEXTS = 32
+"""Texts in one request: what is lost, at most, when the process dies while it is under way."""
+LOOKUP = 500
+"""Journal entries that are looked up at once."""
+
+
+def input_hash(text: str) -> bytes:
+    """Name the exact input of an embedder."""
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+
+@frozen(kw_only=True)
+class Embedding:
+    """Embeds texts through a server, each of them once."""
+
+    catalog: Catalog
+    clock: Callable[[], float] = time.monotonic
+
+    def embed(
+        self,
+        embedder: EmbeddingProvider,
+        texts: Sequence[str],
+        *,
+        known: Mapping[bytes, bytes],
+        until: float,
+        told: Callable[[int], None],
+    ) -> tuple[dict[bytes, bytes], ProviderError | None]:
+        """Embed what is not known yet, request by request, until the time is up or the provider fails.
+
+        Args:
+            embedder: a server's.
+            texts: N texts, possibly equal ones.
+            known: vectors there are already, by `input_hash`.
+            until: a value of the clock; at least one request is made.
+            told: hears how many texts each request embedded.
+
+        Returns:
+            Vectors (float32 bytes) by `input_hash`, perhaps not of all texts, and the error that ended the work.
+        """
+        key = embedder.identity.key
+        wanted = {input_hash(text): text for text in texts}
+        vectors = {name: known[name] for name in wanted if name in known}
+        missing = [name for name in wanted if name not in vectors]
+        for names in _slices(missing, LOOKUP):
+            with self.catalog.reading() as snapshot:
+                vectors.update(snapshot.vectors(key, names))
+        missing = [name for name in missing if name not in vectors]
+        for names in _slices(missing, REQUEST_TEXTS):
+            try:
+                rows = embed_whole(embedder, [wanted[name] for name in names])
+            except ProviderError as error:
+                return vectors, error
+            fresh = {name: rows.row_bytes(at) for at, name in enumerate(names)}
+            with self.catalog.writing() as session:
+                session.keep_vectors(key, fresh)
+            vectors.update(fresh)
+            told(len(names))
+            if self.clock() >= until:
+                break
+        return vectors, None
+
+
+def embed_whole(embedder: EmbeddingProvider, texts: Sequence[str]) -> Vectors:
+    """Embed passages of any length: what is longer than the model's window is the mean of its windows.
+
+    Cutting a passage silently would leave its end to be found by nobody.
+    """
+    window = max(1, embedder.max_input_chars)
+    if all(len(text) <= window for text in texts):
+        return embedder.embed(texts, role="passage")
+    pieces = [[text[at : at + window] for at in range(0, len(text), window)] for text in texts]
+    rows = embedder.embed([piece for parts in pieces for piece in parts], role="passage").rows()
+    remaining = iter(rows)
+    means = [_mean(list(islice(remaining, len(parts)))) for parts in pieces]
+    return Vectors.from_rows(means, embedder.identity.dimension)
+
+
+def _mean(rows: Sequence[Sequence[float]]) -> list[float]:
+    sums = [sum(column) for column in zip(*rows, strict=True)]
+    length = sum(value * value for value in sums) ** 0.5
+    return [value / length for value in sums] if length else list(rows[0])
+
+
+def _slices(items: Iterable[T], size: int) -> Iterable[list[T]]:
+    stream = iter(items)
+    while part := list(islice(stream, size)):
+        yield part

@@ -1,0 +1,464 @@
+"""Indexing: one pass over the sources, from what changed to what can be found."""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from itertools import groupby
+
+import attrs
+from attrs import define, field, frozen
+
+from openmind.application.batch import OpenBatch
+from openmind.application.discovery import Discovery, SourceScan, waiting_key
+from openmind.application.embedding import Embedding
+from openmind.application.formats import Formats
+from openmind.application.recovery import VERSION_AGE_S, Recovery
+from openmind.application.run_log import RunLog
+from openmind.application.tables import LAYOUT, TableChoice, Targets
+from openmind.application.triage import Task, Triage
+from openmind.application.vectors_later import VectorsLater
+from openmind.domain import packing
+from openmind.domain.analysis import ANALYSER_VERSION
+from openmind.domain.changes import ChangeKind, deletions_need_consent
+from openmind.domain.chunking import CHUNKING_VERSION
+from openmind.domain.control import RunControl, Uninterrupted, Wish
+from openmind.domain.errors import NoSources, OpenMindError, ProviderError
+from openmind.domain.events import EventSink, ignore
+from openmind.domain.files import FileRecord
+from openmind.domain.ids import FileId, JobId, SourceId, new_run_id
+from openmind.domain.index import TableState
+from openmind.domain.jobs import IndexReport, IndexRun, JobState, ProcessMark
+from openmind.domain.paths import displayable
+from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest
+from openmind.domain.sources import Source
+from openmind.ports.catalog import PlannedChange
+from openmind.ports.file_tree import FileTree
+from openmind.ports.isolated_reader import IsolatedReader, ReadRequest
+from openmind.ports.preparer import Preparer
+from openmind.ports.storage import Storage
+
+PLAN_PAGE = 1_000
+"""Lines of the plan that are in memory at once."""
+MERGE_ROWS = 2_000
+"""A run that wrote fewer rows leaves tidying the index to a later one: it costs more than it saves."""
+ALL_BUT_GONE = tuple(kind for kind in ChangeKind if kind is not ChangeKind.GONE)
+
+
+class _Stopped(Exception):
+    """The run was asked to stop."""
+
+
+@frozen(kw_only=True)
+class IndexService:
+    """Turns what changed in the sources into memory."""
+
+    storage: Storage
+    tree: FileTree
+    formats: Formats
+    choice: Callable[[], TableChoice]
+    """Made when a run begins, so that it uses the configuration of that moment."""
+    preparer: Callable[[int, bool], Preparer]
+    """Makes where files are prepared: (how many files wait, whether vectors of the in-process embedder are wanted)."""
+    reader: Callable[[], IsolatedReader]
+    """Makes where hostile files are read."""
+    process: Callable[[], ProcessMark]
+    now: Callable[[], datetime]
+    max_file_bytes: int
+
+    def run(
+        self,
+        *,
+        progress: EventSink = ignore,
+        control: RunControl | None = None,
+        accept_deletions: bool = False,
+        job_id: JobId | None = None,
+    ) -> IndexReport:
+        """Bring memory up to date with the sources.
+
+        Args:
+            progress: hears how far the run is.
+            control: asked between files whether to pause or stop.
+            accept_deletions: whether files that vanished in numbers may be forgotten.
+            job_id: the background job that this run belongs to.
+
+        Raises:
+            NoSources: there is nothing to index.
+            IndexingBusy: another process is indexing.
+            StoreError: the memory cannot be written; what was committed before stays.
+        """
+        with self.storage.catalog.reading() as snapshot:
+            if not snapshot.sources(enabled_only=True):
+                raise NoSources("There is no folder to index yet", hint="Add one: openmind source add FOLDER")
+        with self.storage.index_lock():
+            log = self._begin(progress, job_id)
+            pass_ = _Pass(service=self, log=log, control=control or Uninterrupted(), accept=accept_deletions)
+            try:
+                error = pass_.carry_out()
+            except _Stopped:
+                return log.finish(JobState.STOPPED)
+            except KeyboardInterrupt:
+                pass_.give_up()
+                log.finish(JobState.STOPPED, error="It was interrupted.")
+                raise
+            except OpenMindError as failure:
+                pass_.give_up()
+                self._note_failure(log, failure)
+                raise
+            return log.finish(JobState.COMPLETED, error=error)
+
+    def _begin(self, progress: EventSink, job_id: JobId | None) -> RunLog:
+        run = IndexRun(
+            id=new_run_id(),
+            started_at=self.now().isoformat(),
+            state=JobState.DISCOVERING,
+            process=self.process(),
+            job_id=job_id,
+        )
+        log = RunLog(catalog=self.storage.catalog, run=run, sink=progress, now=self.now)
+        log.beat(force=True)
+        return log
+
+    def _note_failure(self, log: RunLog, failure: OpenMindError) -> None:
+        """Write down why the run failed, if the catalog can still be written."""
+        try:
+            log.finish(JobState.FAILED, error=failure.message)
+        except OpenMindError:
+            return  # the failure itself says that nothing can be written
+
+
+@define(kw_only=True)
+class _Pass:
+    """The work of one run, while it is under way. Serves one thread."""
+
+    service: IndexService
+    log: RunLog
+    control: RunControl
+    accept: bool
+    scans: dict[SourceId, SourceScan] = field(factory=dict)
+    provider_error: str = ""
+    _batch: OpenBatch | None = None
+    _triage: Triage | None = None
+    _reader: IsolatedReader | None = None
+    _tasks: dict[int, Task] = field(factory=dict)
+
+    @property
+    def storage(self) -> Storage:
+        return self.service.storage
+
+    def carry_out(self) -> str:
+        """Do everything; returns what a provider could not do."""
+        recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
+        for sentence in recovery.recover():
+            self.log.notice(sentence)
+        recovery.sweep()
+        self._discover()
+        added = 0
+        if self._work_waits():
+            targets = self._targets()
+            added = self._index(targets)
+            self._later(targets)
+            self._note_layout(targets)
+        self._delete()
+        self._tidy(recovery, added)
+        return self.provider_error
+
+    def give_up(self) -> None:
+        """Leave nothing behind that the next run would have to be told about."""
+        with self.storage.catalog.writing() as session:
+            session.drop_plan(self.log.run.id)
+
+    # discovery
+
+    def _discover(self) -> None:
+        with self.storage.catalog.writing() as session:
+            session.drop_plan()
+        with self.storage.catalog.reading() as snapshot:
+            sources = snapshot.sources(enabled_only=True)
+        discovery = Discovery(
+            catalog=self.storage.catalog, tree=self.service.tree, formats=self.service.formats, layout=LAYOUT
+        )
+        for source in sources:
+            scan = discovery.scan(source, self.log.run.id, tick=self._tick)
+            self.scans[source.id] = scan
+            for sentence in scan.notices:
+                self.log.notice(sentence)
+            self.log.count(
+                already_indexed=scan.unchanged_indexed,
+                skipped=scan.unchanged_skipped,
+                failed=scan.unchanged_failed,
+                total=scan.unchanged_indexed + scan.unchanged_skipped + scan.unchanged_failed + scan.planned,
+            )
+            self._remember_device(source, scan)
+        self.log.state(JobState.RUNNING)
+
+    def _tick(self, scan: SourceScan) -> None:
+        self.log.at(scan.source.path)
+        self._heed()
+
+    def _remember_device(self, source: Source, scan: SourceScan) -> None:
+        if scan.present and scan.found and source.device is None and scan.device is not None:
+            with self.storage.catalog.writing() as session:
+                session.update_source(attrs.evolve(source, device=scan.device))
+
+    def _work_waits(self) -> bool:
+        """Whether anything has to be read, embedded or moved to another table."""
+        if any(scan.planned for scan in self.scans.values()):
+            return True
+        with self.storage.catalog.reading() as snapshot:
+            live = snapshot.live_table()
+            missing = snapshot.counts().missing_vectors
+            filling = any(table.state is TableState.FILLING for table in snapshot.tables())
+        if live is None:
+            return False
+        embedders = self.service.choice().embedders
+        return bool(missing) or filling or not embedders.is_chosen(live.identity.embedder)
+
+    # reading
+
+    def _targets(self) -> Targets:
+        targets = self.service.choice().targets()
+        for sentence in targets.notices:
+            self.provider_error = self.provider_error or sentence
+            self.log.notice(sentence)
+        return targets
+
+    def _index(self, targets: Targets) -> int:
+        batch = self._batch = OpenBatch(
+            catalog=self.storage.catalog,
+            chunks=self.storage.chunks,
+            tree=self.service.tree,
+            embedding=Embedding(catalog=self.storage.catalog),
+            targets=targets,
+            now=self.service.now,
+            embedded=lambda count: self.log.count(embedded=count),
+            unstable=self._unstable,
+            lost_provider=self._lost_provider,
+        )
+        self._triage = Triage(
+            catalog=self.storage.catalog,
+            tree=self.service.tree,
+            formats=self.service.formats,
+            batch=batch,
+            log=self.log,
+            run_id=self.log.run.id,
+            layout=LAYOUT,
+            max_bytes=self.service.max_file_bytes,
+        )
+        waiting = sum(scan.planned for scan in self.scans.values())
+        in_process = next((target for target in targets.all if target.in_process), None)
+        preparer = self.service.preparer(waiting, in_process is not None)
+        table_id = in_process.table.id if in_process else 0
+        try:
+            for hostile, tasks in groupby(self._tasks_of_plan(), _is_hostile):
+                for outcome in preparer.prepare(self._requests(tasks, hostile=hostile)):
+                    self._take_in(outcome, table_id)
+            self._commit()
+        finally:
+            preparer.close()
+            if self._reader is not None:
+                self._reader.close()
+        return batch.added_rows
+
+    def _tasks_of_plan(self) -> Iterator[Task]:
+        """Settle the plan line by line; what has to be read comes out."""
+        assert self._triage is not None
+        sources = {source_id: scan.source for source_id, scan in self.scans.items()}
+        for change in self._changes(ALL_BUT_GONE):
+            self._heed()
+            task = self._triage.task(change, sources[change.source_id])
+            self._commit_if_due()
+            if task is not None:
+                self._tasks[task.ticket] = task
+                yield task
+
+    def _requests(self, tasks: Iterator[Task], *, hostile: bool) -> Iterator[PreparationRequest]:
+        return self._read(tasks) if hostile else map(_request, tasks)
+
+    def _read(self, tasks: Iterator[Task]) -> Iterator[PreparationRequest]:
+        """Read hostile files elsewhere; what cannot be read is settled here."""
+        if self._reader is None:
+            self._reader = self.service.reader()
+        for outcome in self._reader.read(_read_request(task) for task in tasks):
+            self._heed()
+            if outcome.document is None:
+                failure = PreparationFailure(ticket=outcome.ticket, reason=outcome.reason, message=outcome.message)
+                self._take_in(failure, 0)
+                continue
+            self.log.count(extracted=1)
+            task = self._tasks[outcome.ticket]
+            packed = packing.pack(outcome.document)
+            self._tasks[outcome.ticket] = attrs.evolve(task, packed=packed)
+            yield PreparationRequest(ticket=task.ticket, path_bytes=task.change.path_bytes, packed=packed)
+
+    def _take_in(self, outcome: Preparation, table_id: int) -> None:
+        assert self._triage is not None
+        self._heed()
+        task = self._tasks.pop(outcome.ticket)
+        if not isinstance(outcome, PreparationFailure):
+            if outcome.packed is not None:
+                self.log.count(extracted=1)
+            elif task.packed is not None:
+                outcome = attrs.evolve(outcome, packed=task.packed)
+            if outcome.vectors is not None:
+                self.log.count(embedded=len(outcome.vectors))
+        self._triage.prepared(task, outcome, table_id)
+        self._commit_if_due()
+
+    def _commit_if_due(self) -> None:
+        if self._batch is not None and self._batch.due:
+            self._commit()
+
+    def _commit(self) -> None:
+        if self._batch is not None and self._triage is not None:
+            self._batch.commit()
+            self._triage.committed()
+            self.log.beat()
+
+    def _unstable(self, record: FileRecord) -> None:
+        self.log.notice(f"{displayable(record.path_bytes)} changed while it was read; the next run reads it again.")
+
+    def _lost_provider(self, error: ProviderError) -> None:
+        told = "What was read is found by its words; vectors follow with the next index run."
+        self.provider_error = self.provider_error or error.message
+        self.log.notice(f"{error.message}. {told}")
+
+    # vectors of what is stored already
+
+    def _later(self, targets: Targets) -> None:
+        later = VectorsLater(
+            catalog=self.storage.catalog,
+            chunks=self.storage.chunks,
+            embedding=Embedding(catalog=self.storage.catalog),
+            embedded=lambda count: self.log.count(embedded=count),
+            carry_on=self._carries_on,
+        )
+        if targets.filling is not None:
+            error = later.fill(targets.live, targets.filling)
+        else:
+            error = later.complete(targets.live)
+        if error is not None:
+            self._lost_provider(error)
+
+    def _note_layout(self, targets: Targets) -> None:
+        """Note that the live table is made as it would be made today: no file is left as it was before."""
+        live = targets.live.table
+        today = attrs.evolve(live.identity, chunking=CHUNKING_VERSION, analyser=ANALYSER_VERSION)
+        if live.identity != today:
+            with self.storage.catalog.writing() as session:
+                session.set_identity(live.id, today)
+
+    # deletions
+
+    def _delete(self) -> None:
+        for source_id, scan in self.scans.items():
+            self._delete_in(source_id, scan)
+
+    def _delete_in(self, source_id: SourceId, scan: SourceScan) -> None:
+        if not scan.present:
+            return
+        gone = sum(1 for _ in self._gone(source_id)) if scan.gone else 0
+        refused = not self.accept and deletions_need_consent(
+            gone=gone, known=scan.known, found=scan.found, device_changed=scan.device_changed
+        )
+        with self.storage.catalog.writing() as session:
+            session.set_setting(waiting_key(source_id), str(gone) if refused else None)
+        if refused:
+            self.log.count(waiting_deletions=gone)
+            self.log.notice(
+                f"{gone} files of {scan.source.path} are gone. What was remembered of them is kept; "
+                "if they were really deleted, confirm with: openmind index --accept-deletions"
+            )
+            return
+        ids: list[FileId] = []
+        for file_id in self._gone(source_id):
+            ids.append(file_id)
+            if len(ids) == PLAN_PAGE:
+                self._forget(ids)
+        self._forget(ids)
+        if self.accept and scan.device_changed:
+            with self.storage.catalog.writing() as session:
+                session.update_source(attrs.evolve(scan.source, device=scan.device))
+
+    def _gone(self, source_id: SourceId) -> Iterator[FileId]:
+        """Files that are gone and did not move elsewhere."""
+        for change in self._changes((ChangeKind.GONE,)):
+            if change.source_id != source_id or change.file_id is None:
+                continue
+            with self.storage.catalog.reading() as snapshot:
+                record = snapshot.file(change.file_id)
+            if record is not None and record.path_bytes == change.path_bytes:
+                yield change.file_id
+
+    def _forget(self, ids: list[FileId]) -> None:
+        if ids:
+            with self.storage.catalog.writing() as session:
+                # Nobody misses what was deleted: unlike replaced passages these need no grace.
+                self.log.count(removed=session.forget(ids, at=0.0))
+            ids.clear()
+
+    # the end
+
+    def _tidy(self, recovery: Recovery, added: int) -> None:
+        swept = recovery.sweep()
+        with self.storage.catalog.reading() as snapshot:
+            tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
+        if added or swept:
+            for table in tables:
+                if added >= MERGE_ROWS:
+                    self.storage.chunks.merge(table.name)
+                self.storage.chunks.clean(table.name, older_than_s=VERSION_AGE_S)
+        with self.storage.catalog.writing() as session:
+            session.drop_plan(self.log.run.id)
+            session.drop_unused_texts()
+        recovery.seal()
+
+    # control
+
+    def _changes(self, kinds: tuple[ChangeKind, ...]) -> Iterator[PlannedChange]:
+        after = 0
+        while True:
+            with self.storage.catalog.reading() as snapshot:
+                page = snapshot.next_changes(self.log.run.id, after=after, limit=PLAN_PAGE, kinds=kinds)
+            if not page:
+                return
+            yield from page
+            after = page[-1].position
+
+    def _heed(self) -> None:
+        wish = self.control.wish()
+        if wish is Wish.GO:
+            return
+        self._commit()
+        if wish is Wish.PAUSE:
+            self.log.state(JobState.PAUSED)
+            self.control.rest()
+            self.log.state(JobState.RUNNING)
+            wish = self.control.wish()
+        if wish is Wish.STOP:
+            self.give_up()
+            raise _Stopped
+
+    def _carries_on(self) -> bool:
+        self._heed()
+        self.log.beat()
+        return True
+
+
+def _is_hostile(task: Task) -> bool:
+    """Whether the file has to be read where it may crash; text that is kept already is harmless."""
+    return task.info.isolated and task.packed is None
+
+
+def _request(task: Task) -> PreparationRequest:
+    return PreparationRequest(
+        ticket=task.ticket, path_bytes=task.change.path_bytes, extractor=task.info.name, packed=task.packed
+    )
+
+
+def _read_request(task: Task) -> ReadRequest:
+    return ReadRequest(
+        ticket=task.ticket,
+        path_bytes=task.change.path_bytes,
+        extractor=task.info.name,
+        size=task.stat.size,
+        ocr=task.ocr,
+    )

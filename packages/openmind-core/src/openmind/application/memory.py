@@ -1,0 +1,150 @@
+"""The memory as a whole: its services, and the verbs that call them."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from pathlib import Path
+
+import attrs
+from attrs import frozen
+
+from openmind.application.asking import AskService
+from openmind.application.discovery import waiting_key
+from openmind.application.documents import DocumentService
+from openmind.application.indexing import IndexService
+from openmind.application.models import ModelService
+from openmind.application.searching import SearchService
+from openmind.application.sources import SourceService
+from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AskRequest
+from openmind.domain.config import Config
+from openmind.domain.control import RunControl
+from openmind.domain.events import EventSink, ignore
+from openmind.domain.ids import SourceId
+from openmind.domain.index import IndexTable, TableState
+from openmind.domain.jobs import IndexReport, IndexRun, JobState, ProcessMark
+from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
+from openmind.domain.status import MemoryStatus
+from openmind.ports.file_tree import FileTree
+from openmind.ports.storage import Storage
+
+
+@frozen(kw_only=True)
+class OpenMind:
+    """A memory that is open: `with open_memory() as memory`. Thread-safe."""
+
+    home: Path
+    version: str
+    config: Config
+    sources: SourceService
+    indexing: IndexService
+    searching: SearchService
+    asking: AskService
+    documents: DocumentService
+    models: ModelService
+    storage: Storage
+    tree: FileTree
+    alive: Callable[[ProcessMark], bool]
+    """Whether the process of that mark still runs."""
+    plugins: "PluginReports"
+
+    def index(
+        self, *, progress: EventSink = ignore, control: RunControl | None = None, accept_deletions: bool = False
+    ) -> IndexReport:
+        """Bring memory up to date with the sources; see `IndexService.run`."""
+        return self.indexing.run(progress=progress, control=control, accept_deletions=accept_deletions)
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = DEFAULT_LIMIT,
+        sources: Iterable[SourceId] = (),
+        folder: str | None = None,
+        extensions: Iterable[str] = (),
+        modified_after: datetime | None = None,
+        modified_before: datetime | None = None,
+        per_file: int = DEFAULT_PER_FILE,
+    ) -> SearchResult:
+        """Find passages by words and by meaning, best first.
+
+        Args:
+            query: any text; double quotes mean a phrase.
+            limit: most hits, 1–50.
+            sources: only files of these sources.
+            folder: only files below this absolute path.
+            extensions: only files with these, `.md` or `md`.
+            modified_after: only files changed then or later.
+            modified_before: only files changed before then.
+            per_file: most hits of one file; 0 means no limit.
+
+        Raises:
+            EmptyQuery: the query has no text.
+            UsageError: the query or the limit is out of bounds.
+        """
+        filters = SearchFilters(
+            source_ids=tuple(sources),
+            folder=folder,
+            extensions=tuple(_with_dot(extension) for extension in extensions),
+            modified_after=modified_after,
+            modified_before=modified_before,
+        )
+        return self.searching.search(SearchRequest(query=query, limit=limit, filters=filters, per_file=per_file))
+
+    def ask(self, question: str, *, limit: int = DEFAULT_ASK_LIMIT, reasoning: bool = False) -> Answer:
+        """Answer a question from the files; without a chat model the answer is the excerpts themselves.
+
+        Raises:
+            EmptyQuery: the question has no text.
+            UsageError: the question or the limit is out of bounds.
+        """
+        return self.asking.ask(AskRequest(question=question, limit=limit, reasoning=reasoning))
+
+    def status(self) -> MemoryStatus:
+        """Say what is remembered and what is under way."""
+        with self.storage.catalog.reading() as snapshot:
+            sources = snapshot.sources()
+            counts = snapshot.counts()
+            runs = snapshot.runs(limit=1)
+            job = snapshot.latest_job()
+            tables = snapshot.tables()
+            waiting = [snapshot.setting(waiting_key(source.id)) for source in sources]
+        run = self.believable(runs[0]) if runs else None
+        missing = tuple(s.path for s in sources if s.enabled and not self.tree.root(s).present)
+        return MemoryStatus(
+            version=self.version,
+            home=str(self.home),
+            provider=self.config.provider_name,
+            chat_model=self.config.models.chat_model,
+            embedding_model=self.config.models.embedding_model,
+            image_model=self.config.extraction.images.model,
+            sources=len(sources),
+            files=counts.files,
+            indexed_files=counts.indexed_files,
+            indexed_chunks=counts.chunks,
+            missing_vectors=counts.missing_vectors,
+            by_reason=counts.by_reason,
+            indexing_state=run.state if run is not None and not run.state.finished else None,
+            last_run=run,
+            last_job_state=job.state if job is not None else None,
+            waiting_deletions=sum(int(number) for number in waiting if number),
+            missing_sources=missing,
+            text_bytes=counts.text_bytes,
+            disk_bytes=self.storage.size_bytes(),
+            rebuilding=_rebuilding(tables),
+            broken_plugins=self.broken_plugins,
+        )
+
+    def believable(self, run: IndexRun) -> IndexRun:
+        """A run as it is: one whose process has died failed, whatever its row says."""
+        if run.state.finished or run.process is None or self.alive(run.process):
+            return run
+        return attrs.evolve(run, state=JobState.FAILED, error="The process that indexed ended without a word.")
+
+
+def _rebuilding(tables: Iterable[IndexTable]) -> str:
+    filling = any(table.state is TableState.FILLING for table in tables)
+    return "A new embedding model is being taken in; search uses the former one until then." if filling else ""
+
+
+def _with_dot(extension: str) -> str:
+    lowered = extension.strip().lower()
+    return lowered if lowered.startswith(".") or not lowered else f".{lowered}"

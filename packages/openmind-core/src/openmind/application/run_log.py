@@ -1,0 +1,103 @@
+"""Keeps the record of a run: its row in the catalog, its heartbeat, what listeners are told."""
+
+import time
+from collections.abc import Callable
+from datetime import datetime
+
+import attrs
+from attrs import define, field
+
+from openmind.domain.events import EventSink, Progress
+from openmind.domain.jobs import (
+    MAX_REPORTED,
+    FileFailure,
+    IndexReport,
+    IndexRun,
+    IndexTally,
+    JobState,
+)
+from openmind.ports.catalog import Catalog
+
+SAVE_EVERY_S = 1.0
+"""A run's row is written at most this often: it is a heartbeat, not a log."""
+TELL_EVERY_S = 0.1
+
+
+@define(kw_only=True)
+class RunLog:
+    """Counts what a run does. Serves one thread."""
+
+    catalog: Catalog
+    run: IndexRun
+    sink: EventSink
+    now: Callable[[], datetime]
+    clock: Callable[[], float] = time.monotonic
+    failures: list[FileFailure] = field(factory=list)
+    failures_total: int = 0
+    notices: list[str] = field(factory=list)
+    _saved_at: float = field(default=float("-inf"), init=False)
+    _told_at: float = field(default=float("-inf"), init=False)
+
+    @property
+    def tally(self) -> IndexTally:
+        return self.run.tally
+
+    def count(self, **more: int) -> None:
+        """Add to the tally."""
+        tally = self.run.tally
+        grown = {name: getattr(tally, name) + number for name, number in more.items()}
+        self.run = attrs.evolve(self.run, tally=attrs.evolve(tally, **grown))
+
+    def fail(self, path: str, code: str, message: str) -> None:
+        """Note a file that is not, or not wholly, searchable."""
+        self.failures_total += 1
+        if len(self.failures) < MAX_REPORTED:
+            self.failures.append(FileFailure(path=path, code=code, message=message))
+
+    def notice(self, sentence: str) -> None:
+        """Note something the person should know; told at once and in the report."""
+        if sentence not in self.notices:
+            self.notices.append(sentence)
+            self._tell(notice=sentence)
+
+    def state(self, state: JobState) -> None:
+        """Enter a state."""
+        self.run = attrs.evolve(self.run, state=state)
+        self.beat(force=True)
+
+    def at(self, path: str) -> None:
+        """Note the file that is being worked on."""
+        self.run = attrs.evolve(self.run, current_file=path)
+        self.beat()
+
+    def beat(self, *, force: bool = False) -> None:
+        """Save and tell, if it is time to."""
+        at = self.clock()
+        if force or at - self._saved_at >= SAVE_EVERY_S:
+            self._saved_at = at
+            self.save()
+        if force or at - self._told_at >= TELL_EVERY_S:
+            self._told_at = at
+            self._tell()
+
+    def save(self) -> None:
+        """Write the run's row."""
+        self.run = attrs.evolve(self.run, heartbeat_at=self.now().isoformat())
+        with self.catalog.writing() as session:
+            session.save_run(self.run)
+
+    def finish(self, state: JobState, *, error: str = "") -> IndexReport:
+        """End the run."""
+        finished = self.now().isoformat()
+        self.run = attrs.evolve(self.run, state=state, error=error, finished_at=finished, current_file="")
+        self.beat(force=True)
+        return IndexReport(
+            run=self.run,
+            failures=tuple(self.failures),
+            failures_total=self.failures_total,
+            notices=tuple(self.notices),
+        )
+
+    def _tell(self, notice: str = "") -> None:
+        run = self.run
+        self.sink(Progress(state=run.state, tally=run.tally, current_file=run.current_file, notice=notice))

@@ -1,0 +1,157 @@
+"""Sources: adding, listing and removing the folders that are remembered."""
+
+import os
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from attrs import frozen
+
+from openmind.application.recovery import VERSION_AGE_S, Recovery
+from openmind.domain.errors import (
+    IndexingBusy,
+    SourceExists,
+    SourceForbidden,
+    SourceMissing,
+    SourceNotFolder,
+    SourceOverlaps,
+    SourceUnreadable,
+)
+from openmind.domain.ids import SourceId, new_source_id
+from openmind.domain.index import TableState
+from openmind.domain.paths import displayable, is_within
+from openmind.domain.sources import Source
+from openmind.domain.status import RemovalReport
+from openmind.ports.catalog import CatalogReader
+from openmind.ports.storage import Storage
+
+
+@frozen(kw_only=True)
+class SourceService:
+    """The approved folders. Never writes to, moves or deletes anything in them."""
+
+    storage: Storage
+    home: Path
+    now: Callable[[], datetime]
+
+    def list(self) -> tuple[Source, ...]:
+        """List sources in the order in which they were added."""
+        with self.storage.catalog.reading() as snapshot:
+            return snapshot.sources()
+
+    def get(self, source_id: SourceId) -> Source:
+        """Fetch one.
+
+        Raises:
+            SourceNotFound
+        """
+        with self.storage.catalog.reading() as snapshot:
+            return snapshot.source(source_id)
+
+    def add(
+        self, path: str | os.PathLike[str], *, recursive: bool = True, ocr: bool = True, code: bool = False
+    ) -> Source:
+        """Approve a folder. Nothing is read before the next index run.
+
+        Args:
+            path: a folder; made absolute, `~` expanded, links resolved.
+            recursive: whether folders inside it belong to it.
+            ocr: whether scanned pages and pictures are read by OCR.
+            code: whether source code and JSON are indexed too.
+
+        Raises:
+            SourceMissing, SourceNotFolder, SourceUnreadable: there is no such folder to read.
+            SourceForbidden: a file-system root, or OpenMind's own home.
+            SourceExists, SourceOverlaps: its files are, or would be, read through another source.
+        """
+        folder = self._resolved(path)
+        source = Source(
+            id=new_source_id(),
+            path_bytes=os.fsencode(folder),
+            recursive=recursive,
+            created_at=self.now().isoformat(),
+            ocr=ocr,
+            code=code,
+        )
+        with self.storage.catalog.writing() as session:
+            self._refuse_overlap(source, session)
+            session.add_source(source)
+        return source
+
+    def remove(self, source_id: SourceId) -> RemovalReport:
+        """Take a source out of memory: its hits disappear at once, its text and vectors from the disk too.
+
+        While another process indexes, that process deletes what is left.
+
+        Raises:
+            SourceNotFound
+        """
+        with self.storage.catalog.writing() as session:
+            source = session.source(source_id)
+            counts = session.source_counts(source_id)
+            session.delete_source(source_id)
+            session.drop_unused_texts()
+        self._sweep()
+        return RemovalReport(
+            source_id=source.id,
+            source_path=source.path,
+            files_removed=counts.files,
+            chunks_removed=counts.chunks,
+        )
+
+    def _sweep(self) -> None:
+        try:
+            with self.storage.index_lock():
+                recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
+                if recovery.sweep():
+                    with self.storage.catalog.reading() as snapshot:
+                        tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
+                    for table in tables:
+                        self.storage.chunks.clean(table.name, older_than_s=VERSION_AGE_S)
+                    recovery.seal()
+        except IndexingBusy:
+            return  # the run that holds the lock sweeps before it ends
+        finally:
+            self.storage.catalog.tidy()
+
+    def _resolved(self, path: str | os.PathLike[str]) -> Path:
+        if not os.fspath(path).strip():
+            raise SourceMissing("No folder was named", hint="Give the path of a folder.")
+        try:
+            folder = Path(path).expanduser().resolve(strict=True)
+        except FileNotFoundError as error:
+            raise SourceMissing(f"There is no folder {_shown(path)}", hint="Check the path.") from error
+        except PermissionError as error:
+            raise SourceUnreadable(
+                f"{_shown(path)} may not be read", hint="Check the permissions of the folders above it."
+            ) from error
+        except (OSError, RuntimeError, ValueError) as error:
+            raise SourceMissing(f"{_shown(path)} is no usable path", hint="Check the path.") from error
+        if not folder.is_dir():
+            raise SourceNotFolder(f"{_shown(folder)} is not a folder", hint="Add the folder that holds it.")
+        if folder == Path(folder.anchor):
+            raise SourceForbidden(
+                f"{_shown(folder)} is the root of a file system", hint="Add the folders that you want to search."
+            )
+        home = self.home.resolve()
+        if is_within(os.fsencode(folder), os.fsencode(home)):
+            raise SourceForbidden(
+                f"{_shown(folder)} is OpenMind's own folder", hint="Add a folder with your own files."
+            )
+        if not os.access(folder, os.R_OK | os.X_OK):
+            raise SourceUnreadable(f"{_shown(folder)} may not be read", hint="Check the folder's permissions.")
+        return folder
+
+    def _refuse_overlap(self, source: Source, session: CatalogReader) -> None:
+        for other in session.sources():
+            if other.path_bytes == source.path_bytes:
+                raise SourceExists(f"{source.path} is a source already", hint="See: openmind source list")
+            if other.overlaps(source.path_bytes, recursive=source.recursive):
+                raise SourceOverlaps(
+                    f"{source.path} overlaps with the source {other.path}",
+                    hint="Remove that source first, or add a folder outside it.",
+                )
+
+
+def _shown(path: str | os.PathLike[str]) -> str:
+    return displayable(os.fsencode(path))

@@ -1,0 +1,102 @@
+"""Decides which chunk tables a run writes to."""
+
+from attrs import frozen
+
+from openmind.application.embedders import Embedders
+from openmind.domain.analysis import ANALYSER_VERSION
+from openmind.domain.chunking import CHUNKING_VERSION
+from openmind.domain.errors import ProviderError
+from openmind.domain.index import IndexIdentity, IndexTable, TableState
+from openmind.domain.models import EmbedderIdentity
+from openmind.ports.catalog import Catalog
+from openmind.ports.chunk_store import ChunkStore
+from openmind.ports.embedding_provider import EmbeddingProvider
+
+FIRST_TABLE = "chunks"
+LAYOUT = f"{CHUNKING_VERSION}.{ANALYSER_VERSION}"
+"""What `FileRecord.layout` says of passages made today."""
+
+
+@frozen(kw_only=True)
+class Target:
+    """A table that a run writes to, and the embedder that makes its vectors."""
+
+    table: IndexTable
+    embedder: EmbeddingProvider | None
+    """None while the embedder is out of reach: passages are then found by words."""
+
+    @property
+    def in_process(self) -> bool:
+        return self.embedder is not None and self.embedder.in_process
+
+
+@frozen(kw_only=True)
+class Targets:
+    """Where a run writes: the live table, and one that is being filled beside it."""
+
+    live: Target
+    filling: Target | None = None
+    notices: tuple[str, ...] = ()
+
+    @property
+    def all(self) -> tuple[Target, ...]:
+        return (self.live,) if self.filling is None else (self.live, self.filling)
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        return tuple(target.table.id for target in self.all)
+
+
+@frozen(kw_only=True)
+class TableChoice:
+    """Compares the index there is with the embedder that is wanted."""
+
+    catalog: Catalog
+    chunks: ChunkStore
+    embedders: Embedders
+
+    def targets(self) -> Targets:
+        """Find, or make, the tables to write to. Needs the index lock."""
+        with self.catalog.reading() as snapshot:
+            tables = snapshot.tables()
+        live = next((table for table in tables if table.state is TableState.LIVE), None)
+        wanted, notice = self._wanted(live)
+        notices = (notice,) if notice else ()
+        if live is None:
+            live = self._make(FIRST_TABLE if not tables else f"{FIRST_TABLE}_{len(tables) + 1}", wanted)
+        filling = [table for table in tables if table.state is TableState.FILLING]
+        keep = next((table for table in filling if table.identity.embedder == wanted), None)
+        changing = live.identity.embedder != wanted
+        for table in filling:
+            if not changing or table is not keep:
+                with self.catalog.writing() as session:
+                    session.kill_table(table.id)
+        if not changing:
+            return Targets(live=self._target(live), notices=notices)
+        if keep is None:
+            keep = self._make(f"{FIRST_TABLE}_{1 + max(table.id for table in (*tables, live))}", wanted)
+        return Targets(live=self._target(live), filling=self._target(keep), notices=notices)
+
+    def _wanted(self, live: IndexTable | None) -> tuple[EmbedderIdentity, str]:
+        """Ask the chosen embedder who it is; when it does not answer, go on with what there is."""
+        try:
+            return self.embedders.chosen().identity, ""
+        except ProviderError as error:
+            if live is None:
+                told = "Until it answers, the built-in embedder is used; the next index run changes over."
+                return self.embedders.builtin().identity, f"{error.message}. {told}"
+            if self.embedders.is_chosen(live.identity.embedder):
+                told = "New files are found by their words; vectors follow with the next index run."
+            else:
+                told = "The memory goes on with the embedder it was made with."
+            return live.identity.embedder, f"{error.message}. {told}"
+
+    def _make(self, name: str, embedder: EmbedderIdentity) -> IndexTable:
+        self.chunks.quarantine(name)  # a leftover of a run that died before the catalog knew the table
+        self.chunks.create(name, dimension=embedder.dimension)
+        identity = IndexIdentity(embedder=embedder, chunking=CHUNKING_VERSION, analyser=ANALYSER_VERSION)
+        with self.catalog.writing() as session:
+            return session.add_table(name, identity)
+
+    def _target(self, table: IndexTable) -> Target:
+        return Target(table=table, embedder=self.embedders.matching(table.identity.embedder))

@@ -1,0 +1,322 @@
+"""Decides, file by file, what a planned change costs: nothing, a copy of rows, or reading the file."""
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from typing import BinaryIO
+
+import attrs
+from attrs import define, field, frozen
+
+from openmind.application.batch import Entry, OpenBatch, reworded
+from openmind.application.formats import Formats
+from openmind.application.run_log import RunLog
+from openmind.domain.changes import ChangeKind
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
+from openmind.domain.ids import FileId, RunId, new_file_id
+from openmind.domain.paths import displayable, extension_of, name_of
+from openmind.domain.preparation import PreparationFailure, PreparedFile, PreparedPassage
+from openmind.domain.sources import Source
+from openmind.ports.catalog import Catalog, CatalogReader, PlannedChange
+from openmind.ports.extractor import ExtractorInfo
+from openmind.ports.file_tree import FileTree
+
+HASH_BLOCK = 1024 * 1024
+
+KEPT_REASONS = frozenset(
+    {
+        FileReason.DENIED,
+        FileReason.VANISHED,
+        FileReason.DAMAGED,
+        FileReason.TIMEOUT,
+        FileReason.CRASHED,
+        FileReason.PROVIDER,
+    }
+)
+"""When the new version of a file fails like this, the version before stays searchable."""
+
+
+@frozen(kw_only=True)
+class Task:
+    """A file that has to be read, or whose kept text has to be prepared anew."""
+
+    ticket: int
+    change: PlannedChange
+    known: FileRecord | None
+    info: ExtractorInfo
+    stat: FileStat
+    scanned_ns: int
+    content_hash: str
+    ocr: bool
+    packed: bytes | None = field(default=None, repr=False)
+    """The kept text, when this content was read before."""
+
+
+@define(kw_only=True)
+class Triage:
+    """Goes through a plan and settles what can be settled without reading text. Serves one thread."""
+
+    catalog: Catalog
+    tree: FileTree
+    formats: Formats
+    batch: OpenBatch
+    log: RunLog
+    run_id: RunId
+    layout: str
+    max_bytes: int
+    now_ns: Callable[[], int] = time.time_ns
+    _moved: set[FileId] = field(factory=set, init=False)
+    """Files whose move waits in the open batch, so that no second file claims them."""
+    _reading: dict[tuple[str, str], list[Task]] = field(factory=dict, init=False)
+    """Content that is being read now, and the twins that wait for it."""
+    _fresh: dict[tuple[str, str], PreparedFile] = field(factory=dict, init=False)
+    """Content whose first file waits in the open batch."""
+
+    def committed(self) -> None:
+        """Forget what was only true of the batch that has just been committed."""
+        self._moved.clear()
+        self._fresh.clear()
+
+    def task(self, change: PlannedChange, source: Source) -> Task | None:
+        """Settle a change, or say what has to be read."""
+        path = change.path_bytes
+        self.log.at(displayable(path))
+        info = self.formats.reader(extension_of(name_of(path)), code=source.code)
+        with self.catalog.reading() as snapshot:
+            known = snapshot.file(change.file_id) if change.file_id else None
+            scanned_ns = self.now_ns()
+            stat = self.tree.stat(path)
+            if stat is None or info is None:
+                self._failed(change, known, "", FileReason.VANISHED, "It was gone before it could be read.", info)
+                return None
+            if stat.size > self.max_bytes:
+                told = f"It is larger than {self.max_bytes // 1_048_576} MB, the limit in `[indexing] max_file_mb`."
+                self._failed(change, known, "", FileReason.TOO_BIG, told, info, stat, scanned_ns)
+                return None
+            try:
+                content_hash = self._hash(path)
+            except ExtractionFailed as failure:
+                self._failed(change, known, "", failure.reason, failure.message, info, stat, scanned_ns)
+                return None
+            task = Task(
+                ticket=change.position,
+                change=change,
+                known=known,
+                info=info,
+                stat=stat,
+                scanned_ns=scanned_ns,
+                content_hash=content_hash,
+                ocr=source.ocr,
+            )
+            return self._settle(task, snapshot)
+
+    def prepared(self, task: Task, outcome: PreparedFile | PreparationFailure, table_id: int) -> None:
+        """Take in what was read, for the file itself and for twins that waited for it."""
+        waiting = self._reading.pop((task.content_hash, task.info.key), [])
+        if isinstance(outcome, PreparationFailure):
+            for each in (task, *waiting):
+                self._fail_task(each, outcome.reason, outcome.message)
+            return
+        self._fresh[(task.content_hash, task.info.key)] = outcome
+        self._put(task, outcome, table_id)
+        for twin in waiting:
+            self._put_twin(twin, outcome, table_id)
+
+    def _settle(self, task: Task, snapshot: CatalogReader) -> Task | None:
+        known, change = task.known, task.change
+        if known is not None and known.content_hash == task.content_hash and self._is_current(known, task):
+            self._touch(known, task)
+            return None
+        content = (task.content_hash, task.info.key)
+        if change.kind is ChangeKind.NEW:
+            moved = self._moved_here(task, snapshot)
+            if moved is not None:
+                self._move(moved, task)
+                return None
+        if content in self._reading:
+            self._reading[content].append(task)
+            return None
+        if content in self._fresh:
+            self._put_twin(task, self._fresh[content], self.batch.targets.live.table.id)
+            return None
+        twin = self._twin(task, snapshot)
+        if twin is not None:
+            self._copy(twin, task)
+            return None
+        self._reading[content] = []
+        return attrs.evolve(task, packed=snapshot.text(*content))
+
+    def _is_current(self, known: FileRecord, task: Task) -> bool:
+        if known.extractor != task.info.key or known.reason.retried:
+            return False
+        if known.chunk_count == 0:
+            return True
+        return known.live_generation is not None and known.layout == self.layout
+
+    def _moved_here(self, task: Task, snapshot: CatalogReader) -> FileRecord | None:
+        """The record of a file with this content that is gone from where it was."""
+        gone = snapshot.gone_with_content(self.run_id, task.content_hash)
+        if gone is None or gone.file_id is None or gone.file_id in self._moved:
+            return None
+        record = snapshot.file(gone.file_id)
+        if record is None or record.path_bytes != gone.path_bytes or not self._is_current(record, task):
+            return None
+        return record
+
+    def _twin(self, task: Task, snapshot: CatalogReader) -> FileRecord | None:
+        """Another file whose live passages are those of this content."""
+        for record in snapshot.files_with_content(task.content_hash):
+            itself = task.known is not None and record.id == task.known.id
+            if not itself and record.chunk_count and self._is_current(record, task):
+                return record
+        return None
+
+    def _touch(self, known: FileRecord, task: Task) -> None:
+        self.batch.note(attrs.evolve(known, stat=task.stat, scanned_ns=task.scanned_ns))
+        if known.status is FileStatus.INDEXED:
+            self.log.count(already_indexed=1)
+        elif known.status is FileStatus.SKIPPED:
+            self.log.count(skipped=1)
+        else:
+            self.log.count(failed=1)
+
+    def _move(self, record: FileRecord, task: Task) -> None:
+        self._moved.add(record.id)
+        moved = attrs.evolve(
+            record,
+            source_id=task.change.source_id,
+            path_bytes=task.change.path_bytes,
+            stat=task.stat,
+            scanned_ns=task.scanned_ns,
+        )
+        if record.live_generation is None:
+            self.batch.note(moved)
+        else:
+            self.batch.put(Entry(record=moved, copy_of=record.live_generation, replaces=record.live_generation))
+        self.log.count(moved=1)
+
+    def _copy(self, twin: FileRecord, task: Task) -> None:
+        record = attrs.evolve(
+            twin,
+            id=task.known.id if task.known else new_file_id(),
+            source_id=task.change.source_id,
+            path_bytes=task.change.path_bytes,
+            stat=task.stat,
+            scanned_ns=task.scanned_ns,
+        )
+        self.batch.put(Entry(record=record, copy_of=twin.live_generation))
+        self.log.count(indexed=1, chunks=record.chunk_count)
+
+    def _put(self, task: Task, prepared: PreparedFile, table_id: int) -> None:
+        self._enter(task, prepared, prepared.passages, table_id)
+
+    def _put_twin(self, task: Task, prepared: PreparedFile, table_id: int) -> None:
+        self._enter(task, prepared, reworded(prepared, task.change.path_bytes), table_id)
+
+    def _enter(self, task: Task, prepared: PreparedFile, passages: tuple[PreparedPassage, ...], table_id: int) -> None:
+        record = self._record(task, prepared)
+        if not passages:
+            self.batch.note(record)
+            self._count_outcome(record)
+            return
+        vectors = {}
+        if prepared.vectors is not None:
+            vectors = {table_id: [prepared.vectors.row_bytes(at) for at in range(len(passages))]}
+        self.batch.put(
+            Entry(
+                record=record,
+                passages=passages,
+                vectors=vectors,
+                packed=prepared.packed,
+                replaces=task.known.live_generation if task.known else None,
+            )
+        )
+        self.log.count(chunks=len(passages))
+        self._count_outcome(record)
+
+    def _record(self, task: Task, prepared: PreparedFile) -> FileRecord:
+        facts, chunks = prepared.facts, len(prepared.passages)
+        reason = facts.reason
+        note = facts.note
+        if not chunks and reason in {FileReason.OK, FileReason.PARTIAL}:
+            reason, note = FileReason.EMPTY, note or "There is no text in it."
+        if chunks and reason.status is not FileStatus.INDEXED:
+            reason = FileReason.PARTIAL
+        return FileRecord(
+            id=task.known.id if task.known else new_file_id(),
+            source_id=task.change.source_id,
+            path_bytes=task.change.path_bytes,
+            stat=task.stat,
+            scanned_ns=task.scanned_ns,
+            content_hash=task.content_hash,
+            reason=reason,
+            error=note if reason is not FileReason.OK else "",
+            extractor=task.info.key,
+            layout=self.layout,
+            title=facts.title,
+            metadata=_json(facts.metadata),
+            chunk_count=chunks,
+        )
+
+    def _count_outcome(self, record: FileRecord) -> None:
+        if record.status is FileStatus.INDEXED:
+            self.log.count(indexed=1)
+        elif record.status is FileStatus.SKIPPED:
+            self.log.count(skipped=1)
+        else:
+            self.log.count(failed=1)
+        if record.reason is not FileReason.OK:
+            self.log.fail(displayable(record.path_bytes), record.reason.value, record.error)
+
+    def _fail_task(self, task: Task, reason: FileReason, message: str) -> None:
+        self._failed(task.change, task.known, task.content_hash, reason, message, task.info, task.stat, task.scanned_ns)
+
+    def _failed(
+        self,
+        change: PlannedChange,
+        known: FileRecord | None,
+        content_hash: str,
+        reason: FileReason,
+        message: str,
+        info: ExtractorInfo | None,
+        stat: FileStat | None = None,
+        scanned_ns: int = 0,
+    ) -> None:
+        stays = known is not None and known.live_generation is not None and reason in KEPT_REASONS
+        record = FileRecord(
+            id=known.id if known else new_file_id(),
+            source_id=change.source_id,
+            path_bytes=change.path_bytes,
+            stat=stat or change.stat,
+            scanned_ns=scanned_ns or self.now_ns(),
+            content_hash=content_hash,
+            reason=reason,
+            error=f"{message} The version before can still be found." if stays else message,
+            extractor=info.key if info else "",
+            layout=known.layout if stays and known else "",
+            title=known.title if stays and known else "",
+            live_generation=known.live_generation if stays and known else None,
+            chunk_count=known.chunk_count if stays and known else 0,
+            missing_vectors=known.missing_vectors if stays and known else 0,
+            indexed_at=known.indexed_at if stays and known else "",
+        )
+        self.batch.note(record)
+        self._count_outcome(record)
+
+    def _hash(self, path: bytes) -> str:
+        with self.tree.open(path) as file:
+            return hash_stream(file)
+
+
+def hash_stream(file: BinaryIO) -> str:
+    """Hash a file's bytes with SHA-256; hex."""
+    digest = hashlib.sha256()
+    while block := file.read(HASH_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _json(metadata: dict[str, object]) -> str:
+    return json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))

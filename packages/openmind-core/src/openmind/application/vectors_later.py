@@ -1,0 +1,181 @@
+"""Makes the vectors that are still missing: of a table that is filled, and of passages that went live by words."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+from attrs import define
+
+from openmind.application.batch import BATCH_ROWS
+from openmind.application.embedding import Embedding, embed_whole, input_hash
+from openmind.application.tables import Target
+from openmind.domain import packing
+from openmind.domain.chunks import ChunkRow
+from openmind.domain.errors import ProviderError
+from openmind.domain.files import FileRecord
+from openmind.domain.ids import FileId, Generation
+from openmind.ports.catalog import Catalog, Publication
+from openmind.ports.chunk_store import ChunkStore
+from openmind.ports.embedding_provider import EmbeddingProvider
+
+PAGE = 500
+"""Files that are looked up at once."""
+STEP_S = 0.5
+"""How long a server is kept busy before a wish to stop is heard."""
+
+
+def embedded_text(row: ChunkRow) -> str:
+    """The exact input of the embedder for a stored passage."""
+    _, context, _ = packing.read_metadata(row.metadata)
+    return f"{context}\n{row.text}" if context else row.text
+
+
+@define(kw_only=True)
+class VectorsLater:
+    """Embeds passages that are stored already. Needs the index lock; reads no user file."""
+
+    catalog: Catalog
+    chunks: ChunkStore
+    embedding: Embedding
+    embedded: Callable[[int], None]
+    """Hears how many passages were embedded."""
+    carry_on: Callable[[], bool]
+    """Asked between batches; False ends the work, which goes on with the next run."""
+    clock: Callable[[], float] = time.monotonic
+
+    def fill(self, live: Target, filling: Target) -> ProviderError | None:
+        """Copy every live passage to the filling table, with vectors of its embedder; then switch.
+
+        Returns:
+            The provider's error that ended the work early, if one did.
+        """
+        if filling.embedder is None:
+            return ProviderError(f"{filling.table.identity.embedder.model} is out of reach", hint="Start its server.")
+        after: FileId | None = None
+        while self.carry_on():
+            with self.catalog.reading() as snapshot:
+                files = snapshot.unfilled(filling.table.id, after=after, limit=PAGE)
+            if not files:
+                with self.catalog.writing() as session:
+                    session.switch(filling.table.id)
+                return None
+            for group in _groups(files):
+                after = group[-1].id
+                error = self._fill(live, filling, filling.embedder, group)
+                if error is not None:
+                    return error
+        return None
+
+    def complete(self, live: Target) -> ProviderError | None:
+        """Give vectors to the live passages that have none, as new generations.
+
+        Returns:
+            The provider's error that ended the work early, if one did.
+        """
+        after: FileId | None = None
+        while self.carry_on():
+            with self.catalog.reading() as snapshot:
+                files = snapshot.files_without_vectors(after=after, limit=PAGE)
+            if not files:
+                return None
+            if live.embedder is None:
+                return ProviderError(f"{live.table.identity.embedder.model} is out of reach", hint="Start its server.")
+            for group in _groups(files):
+                after = group[-1].id
+                error = self._complete(live, live.embedder, group)
+                if error is not None:
+                    return error
+        return None
+
+    def _fill(
+        self, live: Target, filling: Target, embedder: EmbeddingProvider, files: Sequence[FileRecord]
+    ) -> ProviderError | None:
+        generations = [file.live_generation for file in files if file.live_generation is not None]
+        rows = list(self.chunks.read_generations(live.table.name, generations))
+        vectors, error = self._vectors(embedder, rows)
+        whole = _whole(generations, rows, vectors)
+        name = filling.table.name
+        self.chunks.delete(name, whole)  # rows that went there without a vector
+        self.chunks.add(
+            name,
+            [
+                attrs.evolve(row, vector=vectors[input_hash(embedded_text(row))])
+                for row in rows
+                if row.generation in whole
+            ],
+        )
+        self.chunks.fold(name)
+        with self.catalog.writing() as session:
+            session.mark_filled(filling.table.id, whole)
+            session.drop_vectors(embedder.identity.key, list(vectors))
+        return error
+
+    def _complete(self, live: Target, embedder: EmbeddingProvider, files: Sequence[FileRecord]) -> ProviderError | None:
+        by_generation = {file.live_generation: file for file in files if file.live_generation is not None}
+        rows = list(self.chunks.read_generations(live.table.name, by_generation.keys()))
+        known = {input_hash(embedded_text(row)): row.vector for row in rows if row.vector is not None}
+        vectors, error = self._vectors(embedder, [row for row in rows if row.vector is None])
+        vectors.update(known)
+        whole = _whole(list(by_generation), rows, vectors)
+        if not whole:
+            return error
+        ids = [live.table.id]
+        with self.catalog.writing() as session:
+            fresh = dict(zip(whole, session.begin(ids, len(whole)), strict=True))
+        self.chunks.add(
+            live.table.name,
+            [
+                attrs.evolve(row, generation=fresh[row.generation], vector=vectors[input_hash(embedded_text(row))])
+                for row in rows
+                if row.generation in fresh
+            ],
+        )
+        self.chunks.fold(live.table.name)
+        with self.catalog.writing() as session:
+            publications = [
+                Publication(record=attrs.evolve(by_generation[old], live_generation=new, missing_vectors=0))
+                for old, new in fresh.items()
+            ]
+            session.publish(publications, table_ids=ids, at=time.time())
+            session.drop_vectors(embedder.identity.key, list(vectors))
+        return error
+
+    def _vectors(
+        self, embedder: EmbeddingProvider, rows: Sequence[ChunkRow]
+    ) -> tuple[dict[bytes, bytes], ProviderError | None]:
+        texts = [embedded_text(row) for row in rows]
+        if embedder.in_process:
+            matrix = embed_whole(embedder, texts)
+            self.embedded(len(texts))
+            return {input_hash(text): matrix.row_bytes(at) for at, text in enumerate(texts)}, None
+        vectors: dict[bytes, bytes] = {}
+        lacking = texts
+        while lacking and self.carry_on():
+            until = self.clock() + STEP_S
+            vectors, error = self.embedding.embed(embedder, texts, known=vectors, until=until, told=self.embedded)
+            if error is not None:
+                return vectors, error
+            lacking = [text for text in texts if input_hash(text) not in vectors]
+        return vectors, None
+
+
+def _whole(
+    generations: Sequence[Generation], rows: Sequence[ChunkRow], vectors: dict[bytes, bytes]
+) -> list[Generation]:
+    """Generations of which every passage has a vector now."""
+    lacking = {row.generation for row in rows if input_hash(embedded_text(row)) not in vectors}
+    return [generation for generation in generations if generation not in lacking]
+
+
+def _groups(files: Sequence[FileRecord]) -> Iterator[list[FileRecord]]:
+    """Cut a page of files into groups of a batch's size; a file larger than that is a group of its own."""
+    group: list[FileRecord] = []
+    rows = 0
+    for file in files:
+        if group and rows + file.chunk_count > BATCH_ROWS:
+            yield group
+            group, rows = [], 0
+        group.append(file)
+        rows += file.chunk_count
+    if group:
+        yield group

@@ -1,0 +1,214 @@
+"""The composition root: configuration and plugins become an open memory."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from threading import Lock
+
+from attrs import define, field
+
+from openmind.adapters.home import Home
+from openmind.adapters.local_files import LocalFileTree
+from openmind.adapters.processes import is_alive, this_process
+from openmind.adapters.system_opener import open_path
+from openmind.adapters.toml_config import ConfigFile, structure
+from openmind.application.asking import AskService
+from openmind.application.conversations import Conversations
+from openmind.application.documents import DocumentService
+from openmind.application.embedders import BUILTIN, Embedders
+from openmind.application.formats import Formats
+from openmind.application.indexing import IndexService
+from openmind.application.memory import OpenMind
+from openmind.application.models import ModelService
+from openmind.application.preparation import InProcessPreparer
+from openmind.application.searching import SearchService
+from openmind.application.sources import SourceService
+from openmind.application.tables import TableChoice
+from openmind.domain.config import Config
+from openmind.domain.models import ModelSelection
+from openmind.plugins.manager import Plugins, load_plugins
+from openmind.plugins.registries import ExtractionTools
+from openmind.ports.answer_provider import AnswerProvider
+from openmind.ports.extractor import Blob, Extractor
+from openmind.ports.isolated_reader import IsolatedReader
+from openmind.ports.model_provider import ModelProvider
+from openmind.ports.preparer import Preparer
+
+WORKERS_PAY_OFF = 300
+"""Fewer files are prepared sooner in this process than worker processes could start."""
+MOST_WORKERS = 4
+"""More gain nothing: one process commits what they prepare."""
+STORE = "local"
+
+
+def utc_now() -> datetime:
+    """Return the current time, aware, UTC."""
+    return datetime.now(UTC)
+
+
+@contextmanager
+def open_memory(
+    home: Path | str | None = None, *, create: bool = True, plugins: Plugins | None = None
+) -> Iterator[OpenMind]:
+    """Open the memory of this machine's person.
+
+    Args:
+        home: OpenMind's folder; None takes `$OPENMIND_HOME`, else `~/.openmind`.
+        create: whether a missing home is made; otherwise that is an error.
+        plugins: what to use instead of the installed plugins.
+
+    Raises:
+        HomeError: the folder cannot be used, or (`create=False`) is not there.
+        ConfigError: config.toml is wrong.
+        StoreError: the memory cannot be opened.
+    """
+    place = Home.at(home)
+    if create:
+        place.create()
+    else:
+        place.require()
+    assembly = Assembly(
+        home=place, config=ConfigFile(place.config_file).load(), plugins=plugins or load_plugins()
+    )
+    try:
+        yield assembly.memory()
+    finally:
+        assembly.close()
+
+
+@define(kw_only=True)
+class Assembly:
+    """Builds the services of one memory from one consistent configuration."""
+
+    home: Home
+    config: Config
+    plugins: Plugins
+    _providers: dict[str, ModelProvider] = field(factory=dict, init=False)
+    _lock: Lock = field(factory=Lock, init=False)
+    _closing: list[Callable[[], None]] = field(factory=list, init=False)
+
+    def memory(self) -> OpenMind:
+        """Build everything; nothing heavy is imported before it is used."""
+        storage = self.plugins.stores.find(STORE)(self.home.folder)
+        self._closing.append(storage.close)
+        storage.initialise()
+        tree = LocalFileTree(patterns=self.config.indexing.ignore)
+        embedders = self.embedders()
+        searching = SearchService(
+            catalog=storage.catalog, chunks=lambda: storage.chunks, embedder_for=embedders.matching
+        )
+        return OpenMind(
+            home=self.home.folder,
+            version=version("openmind-core"),
+            config=self.config,
+            sources=SourceService(storage=storage, home=self.home.folder, now=utc_now),
+            indexing=IndexService(
+                storage=storage,
+                tree=tree,
+                formats=self.formats(),
+                choice=lambda: TableChoice(
+                    catalog=storage.catalog, chunks=storage.chunks, embedders=embedders
+                ),
+                preparer=self.preparer,
+                reader=self.reader,
+                process=this_process,
+                now=utc_now,
+                max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
+            ),
+            searching=searching,
+            asking=AskService(searching=searching, answerer=self.answerer, conversations=Conversations()),
+            documents=DocumentService(storage=storage, open_path=open_path),
+            models=ModelService(
+                provider_name=self.config.provider_name,
+                selection=self.selection(),
+                provider=lambda: self.provider(self.config.provider_name),
+            ),
+            storage=storage,
+            tree=tree,
+            alive=is_alive,
+            plugins=self.plugins,
+        )
+
+    def close(self) -> None:
+        """Give back what was opened."""
+        for provider in self._providers.values():
+            provider.close()
+        for close in reversed(self._closing):
+            close()
+
+    def provider(self, name: str) -> ModelProvider:
+        """Make the provider of a name, once.
+
+        Raises:
+            ConfigError: it is not installed, or its settings are wrong.
+        """
+        with self._lock:
+            if name not in self._providers:
+                self._providers[name] = self._make_provider(name)
+            return self._providers[name]
+
+    def _make_provider(self, name: str) -> ModelProvider:
+        entry = self.plugins.providers.find(name)
+        if entry.config is None:
+            return entry.factory(None)
+        settings = self.config.provider_settings if name == self.config.provider_name else {}
+        return entry.factory(structure(settings, entry.config, where=f"{self.home.config_file}: [provider]"))
+
+    def embedders(self) -> Embedders:
+        """The embedders within reach."""
+        return Embedders(
+            provider_name=self.config.provider_name,
+            model=self.config.models.embedding_model,
+            provider=self.provider,
+        )
+
+    def selection(self) -> ModelSelection:
+        """The models that the configuration names."""
+        models = self.config.models
+        return ModelSelection(
+            chat_model=models.chat_model,
+            embedding_model=models.embedding_model,
+            image_model=self.config.extraction.images.model,
+        )
+
+    def answerer(self) -> AnswerProvider | None:
+        """Make the chat model, if one is chosen."""
+        model = self.config.models.chat_model
+        return None if model is None else self.provider(self.config.provider_name).answerer(model)
+
+    def formats(self) -> Formats:
+        """The formats that are installed."""
+        entries = self.plugins.extractors.entries.values()
+        return Formats.of([entry.value.info for entry in entries], self.config.extraction)
+
+    def extractor(self, name: str) -> Extractor:
+        """Make an extractor that runs in this process.
+
+        Raises:
+            ConfigError: it is not installed.
+        """
+        return self.plugins.extractors.find(name).factory(ExtractionTools(config=self.config.extraction))
+
+    def in_process_preparer(self, *, embed: bool) -> InProcessPreparer:
+        """Prepare files here."""
+        embedder = self.provider(BUILTIN).embedder(BUILTIN) if embed else None
+        return InProcessPreparer(extractor=self.extractor, read=read_blob, embedder=embedder)
+
+    def preparer(self, files: int, embed: bool) -> Preparer:
+        """Prepare files where it is done soonest."""
+        workers = self.config.indexing.workers or min(os.cpu_count() or 1, MOST_WORKERS)
+        if files < WORKERS_PAY_OFF or workers < 2:
+            return self.in_process_preparer(embed=embed)
+        return self.in_process_preparer(embed=embed)
+
+    def reader(self) -> IsolatedReader:
+        """Read hostile files elsewhere."""
+        raise NotImplementedError
+
+
+def read_blob(path_bytes: bytes, name: str) -> Blob:
+    """Name a file for an extractor that runs in process."""
+    return Blob(name=name, path=Path(os.fsdecode(path_bytes)))

@@ -1,0 +1,32 @@
+"""Text as it may be stored and shown: verbatim, but for what no store, screen or model can take."""
+
+import re
+
+MAX_MARKS = 8
+"""Combining marks that one letter keeps; more only serve to climb over the lines above."""
+
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff"
+    "\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+)
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
+_DROPPED = re.compile("[\x00-\x08\x0b-\x1f]+")
+_TOO_MANY_MARKS = re.compile(f"([{_MARKS}]{{{MAX_MARKS}}})[{_MARKS}]+")
+
+
+def clean(text: str) -> str:
+    r"""Make text storable: lines end in `\n`, no other control characters but the tab, no half characters.
+
+    Lines stay lines, so that line numbers hold. Cleaning twice changes nothing.
+    """
+    if _CONTROL.search(text):
+        text = _DROPPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        # Two halves that stand side by side are one character; UTF-16 puts them together.
+        text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return _TOO_MANY_MARKS.sub(r"\1", text)
