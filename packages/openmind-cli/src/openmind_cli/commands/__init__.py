@@ -1,0 +1,15 @@
+"""The commands of OpenMind itself, one file each."""
+
+from typing import Final
+
+COMMANDS: Final = (
+    ("init", "openmind_cli.commands.init:init", "Make OpenMind's own folder."),
+    ("source", "openmind_cli.commands.source:app", "Say which folders OpenMind may read."),
+    ("index", "openmind_cli.commands.index:app", "Read what is new or changed in the sources."),
+    ("search", "openmind_cli.commands.search:search", "Find passages by meaning and by words."),
+    ("ask", "openmind_cli.commands.ask:ask", "Answer a question from your files."),
+    ("status", "openmind_cli.commands.status:status", "Show what is in memory and what goes on."),
+    ("plugins", "openmind_cli.commands.plugins:plugins", "List the installed plugins."),
+    ("demo", "openmind_cli.commands.demo:demo", "Try OpenMind on sample files."),
+)
+"""Name, where it is, and its line in the help. None is imported before it is run."""

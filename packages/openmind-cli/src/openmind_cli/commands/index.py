@@ -1,0 +1,34 @@
+"""`openmind index`: makes memory of files."""
+
+from cyclopts import App
+from openmind import open_memory
+from openmind.domain.contract import index_object
+
+from openmind_cli.exit_codes import FAILED, OK
+from openmind_cli.parameters import Flag, Json
+from openmind_cli.render.objects import print_object
+from openmind_cli.render.progress import shown_progress
+from openmind_cli.render.reports import is_partial, print_report
+
+app = App(name="index", help="Read what is new or changed in the sources.")
+
+
+@app.default
+def index(*, accept_deletions: Flag = False, json: Json = False) -> int:
+    """Read what is new or changed in the sources.
+
+    Files that have not changed are not read again. Ctrl-C keeps what was finished; the next run goes on from there.
+    Exit code 1 means that something failed or waits for you; the summary says what.
+
+    Parameters
+    ----------
+    accept_deletions
+        Forget files that are gone, also where so many are gone at once that OpenMind would rather ask.
+    """
+    with open_memory() as memory, shown_progress(quiet=json) as progress:
+        report = memory.index(progress=progress, accept_deletions=accept_deletions)
+    if json:
+        print_object(index_object(report))
+    else:
+        print_report(report)
+    return FAILED if is_partial(report) else OK

@@ -1,0 +1,76 @@
+"""`openmind search`."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+from openmind import open_memory
+from openmind.domain.contract import search_object
+from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE
+
+from openmind_cli.exit_codes import OK
+from openmind_cli.parameters import Flag, Json, PerFile, SearchLimit
+from openmind_cli.render.hits import print_result
+from openmind_cli.render.objects import print_object
+from openmind_cli.sources import find_source
+
+
+def search(
+    *query: str,
+    limit: SearchLimit = DEFAULT_LIMIT,
+    source: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    folder: str | None = None,
+    ext: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    after: datetime | None = None,
+    before: datetime | None = None,
+    per_file: PerFile = DEFAULT_PER_FILE,
+    explain: Flag = False,
+    json: Json = False,
+) -> int:
+    """Find passages by meaning and by words.
+
+    Parameters
+    ----------
+    query
+        What to look for, in your own words; "double quotes" inside it look for a phrase.
+    limit
+        How many passages to show, best first; 1 to 50.
+    source
+        Only in this source, by its id or path; may be given several times.
+    folder
+        Only in files below this folder.
+    ext
+        Only in files with this extension, such as md or md,txt; may be given several times.
+    after
+        Only in files changed at or after this time, such as 2026-01-31.
+    before
+        Only in files changed before this time.
+    per_file
+        How many passages of one file to show at most; 0 sets no limit.
+    explain
+        Say why each passage stands where it does.
+    """
+    with open_memory(create=False) as memory:
+        result = memory.search(
+            " ".join(query),
+            limit=limit,
+            sources=tuple(find_source(memory, named) for named in source),
+            folder=str(Path(folder).expanduser().resolve()) if folder is not None else None,
+            extensions=extensions(ext),
+            modified_after=after.astimezone() if after else None,
+            modified_before=before.astimezone() if before else None,
+            per_file=per_file,
+        )
+    if json:
+        print_object(search_object(result, explain=explain))
+    else:
+        print_result(result, explain=explain)
+    return OK
+
+
+def extensions(given: Iterable[str]) -> tuple[str, ...]:
+    """Extensions as the catalog has them: `PDF`, `.pdf` and `md,txt` are all understood."""
+    names = (name.strip().lower().lstrip(".") for text in given for name in text.split(","))
+    return tuple(f".{name}" for name in names if name)

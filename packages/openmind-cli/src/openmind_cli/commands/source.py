@@ -1,0 +1,92 @@
+"""`openmind source`: the folders that OpenMind may read."""
+
+from cyclopts import App
+from openmind import open_memory
+from openmind.domain.contract import removal_object, source_object
+
+from openmind_cli.exit_codes import OK
+from openmind_cli.parameters import Json
+from openmind_cli.render.amounts import count
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.lines import line, note, print_columns, print_lines
+from openmind_cli.render.objects import print_list, print_object
+from openmind_cli.sources import find_source
+
+app = App(name="source", help="Say which folders OpenMind may read.")
+
+
+@app.command
+def add(path: str, *, recursive: bool = True, ocr: bool = True, code: bool = False, json: Json = False) -> int:
+    """Let OpenMind read a folder.
+
+    Nothing is read yet: `openmind index` does that.
+
+    Parameters
+    ----------
+    path
+        The folder.
+    recursive
+        Read the folders inside it too.
+    ocr
+        Read scanned pages and pictures by text recognition.
+    code
+        Read source code and JSON too.
+    """
+    with open_memory() as memory:
+        source = memory.sources.add(path, recursive=recursive, ocr=ocr, code=code)
+    if json:
+        print_object(source_object(source))
+        return OK
+    print_lines([line(f"Added {one_line(source.path)} as {source.id}")])
+    note("Next: `openmind index` reads it.")
+    return OK
+
+
+@app.command(name="list")
+def list_sources(*, json: Json = False) -> int:
+    """List the folders that OpenMind may read."""
+    with open_memory(create=False) as memory:
+        sources = memory.sources.list()
+    if json:
+        print_list("sources", map(source_object, sources))
+        return OK
+    rows = [
+        (
+            source.id,
+            one_line(source.path),
+            "with subfolders" if source.recursive else "this folder only",
+            "enabled" if source.enabled else "disabled",
+        )
+        for source in sources
+    ]
+    if rows:
+        print_columns(rows, heads=("id", "path", "depth", "state"))
+    else:
+        note("There is no source yet. `openmind source add FOLDER` names a folder to read.")
+    return OK
+
+
+@app.command
+def remove(source: str, *, json: Json = False) -> int:
+    """Forget a folder and everything that was read from it.
+
+    The folder and its files stay as they are.
+
+    Parameters
+    ----------
+    source
+        The id of the source, or its path.
+    """
+    with open_memory(create=False) as memory:
+        report = memory.sources.remove(find_source(memory, source))
+    if json:
+        print_object(removal_object(report))
+        return OK
+    files, passages = count(report.files_removed, "file"), count(report.chunks_removed, "passage")
+    print_lines(
+        [
+            line(f"Forgot {one_line(report.source_path)}: {files}, {passages}"),
+            line("The folder and its files are as they were."),
+        ]
+    )
+    return OK

@@ -1,0 +1,60 @@
+"""`openmind status`."""
+
+from collections.abc import Iterator
+from typing import Annotated
+
+from cyclopts import Parameter
+from openmind import OpenMind, open_memory
+from openmind.domain.contract import file_object, status_object
+from openmind.domain.errors import UsageError
+from openmind.domain.files import FileReason, FileRecord, FileStatus
+
+from openmind_cli.exit_codes import OK
+from openmind_cli.parameters import Json
+from openmind_cli.render.objects import print_list, print_object
+from openmind_cli.render.status import print_file, print_status
+
+PAGE = 500
+
+
+def status(*, files: Annotated[str | None, Parameter(negative="")] = None, json: Json = False) -> int:
+    """Show what is in memory and what goes on.
+
+    Parameters
+    ----------
+    files
+        List the files of a status (indexed, skipped, failed) or of a reason, such as too_big.
+    """
+    reasons = reasons_of(files) if files is not None else frozenset[FileReason]()
+    with open_memory(create=False) as memory:
+        if not reasons:
+            found = memory.status()
+            (print_object(status_object(found)) if json else print_status(found))
+        elif json:
+            print_list("files", map(file_object, _files(memory, reasons)))
+        else:
+            for record in _files(memory, reasons):
+                print_file(record)
+    return OK
+
+
+def reasons_of(word: str) -> frozenset[FileReason]:
+    """The reasons that a word stands for: a status stands for all of its reasons.
+
+    Raises:
+        UsageError: it is neither a status nor a reason.
+    """
+    wanted = word.strip().lower().replace("-", "_").replace(" ", "_")
+    found = frozenset(reason for reason in FileReason if wanted in {reason.value, reason.status.value})
+    if not found:
+        known = ", ".join([*FileStatus, *FileReason])
+        raise UsageError(f"“{word}” is no status of a file", hint=f"There are: {known}.")
+    return found
+
+
+def _files(memory: OpenMind, reasons: frozenset[FileReason]) -> Iterator[FileRecord]:
+    """All files with one of the reasons, page by page."""
+    after = b""
+    while page := memory.documents.list(reasons=reasons, after=after, limit=PAGE):
+        yield from page
+        after = page[-1].path_bytes

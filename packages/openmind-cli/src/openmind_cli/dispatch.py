@@ -1,0 +1,91 @@
+"""Finds the command that was asked for and runs it."""
+
+import difflib
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
+
+from cyclopts import App, CycloptsError
+from openmind.domain.errors import PluginError, UsageError
+from openmind.plugins.manager import load_plugins
+from openmind.plugins.registries import CommandEntry, Registered
+
+from openmind_cli.commands import COMMANDS
+from openmind_cli.exit_codes import OK
+
+OWN = frozenset(name for name, _, _ in COMMANDS)
+Strangers = Mapping[str, Registered[CommandEntry]]
+"""The commands of other packages, by name."""
+
+
+def plugin_commands() -> Strangers:
+    """The commands of other packages; a name of our own stays ours, whoever else claims it."""
+    return {name: entry for name, entry in load_plugins().commands.entries.items() if name not in OWN}
+
+
+def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plugin_commands) -> int:
+    """Run a command.
+
+    Raises:
+        UsageError: the arguments make no sense.
+        OpenMindError: the command says so.
+    """
+    named = arguments[0] if arguments and not arguments[0].startswith("-") else None
+    # The commands of OpenMind itself are known without asking the plugins, which takes longer than some of them run.
+    strangers = {} if named in OWN else find_strangers()
+    if named is not None and named not in OWN:
+        _check_command(named, strangers)
+    app = build_app(strangers)
+    try:
+        code = app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
+    except CycloptsError as error:
+        raise UsageError(_sentence(str(error)), hint=_hint(error, named)) from error
+    return code if isinstance(code, int) else OK
+
+
+def build_app(strangers: Strangers) -> App:
+    """The whole command line; commands are imported when they are run."""
+    app = App(
+        name="openmind",
+        help="A local memory over the folders you approve.",
+        version=lambda: version("openmind-cli"),
+        help_format="plaintext",  # markdown would cost a third of the time that the help takes
+        suppress_keyboard_interrupt=False,
+    )
+    for number, (name, target, line) in enumerate(COMMANDS):
+        app.command(target, name=name, help=line, sort_key=number)
+    for name, entry in strangers.items():
+        app.command(entry.value.target, name=name, help=entry.value.help, sort_key=len(COMMANDS))
+    return app
+
+
+def _check_command(name: str, strangers: Strangers) -> None:
+    entry = strangers.get(name)
+    if entry is None:
+        raise UsageError(f"there is no command “{name}”", hint=_did_you_mean(name, [*OWN, *strangers]))
+    module, _, attribute = entry.value.target.partition(":")
+    try:
+        getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        raise PluginError(
+            f"the command “{name}” of the package {entry.distribution} cannot be loaded ({type(error).__name__})",
+            hint="Update that package or uninstall it; `openmind plugins` lists what is installed.",
+        ) from error
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, known, n=1)
+    found = f"Did you mean `openmind {close[0]}`? " if close else ""
+    return f"{found}`openmind --help` lists the commands."
+
+
+def _sentence(message: str) -> str:
+    """Cyclopts writes sentences; ours begin in lower case because the program's name stands before them."""
+    first = message.strip() or "the arguments make no sense"
+    return first[0].lower() + first[1:]
+
+
+def _hint(error: CycloptsError, named: str | None) -> str:
+    chain = " ".join(error.command_chain or ([named] if named else []))
+    shown = f"`openmind {chain} --help`" if chain else "`openmind --help`"
+    return f"{shown} shows what can be given. Put `--` before text that begins with a dash."

@@ -1,0 +1,64 @@
+"""Answers, and the files they rest on."""
+
+import sys
+from collections.abc import Mapping
+
+from openmind.domain.answers import Answer, AnswerState
+from openmind.domain.contract import location_text
+from openmind.domain.ids import FileId
+
+from openmind_cli.render.clean import block, one_line
+from openmind_cli.render.lines import BLANK, Span, console_on, line, note, print_lines
+from openmind_cli.terminal import is_terminal
+
+ADVICE = {
+    AnswerState.EVIDENCE_ONLY: "No chat model is set, so these are the passages that fit best.",
+    AnswerState.NOT_IN_FILES: "Try other words, or `openmind search` for passages that come near.",
+    AnswerState.NOTHING_INDEXED: "`openmind source add FOLDER` names a folder, `openmind index` reads it.",
+}
+
+
+def print_answer(answer: Answer, links: Mapping[FileId, str]) -> None:
+    """Print an answer, then its sources: number, path, place and a link.
+
+    Args:
+        answer: the answer.
+        links: the `file://` link of each file among the sources.
+    """
+    text = block(answer.markdown).strip()
+    if text:
+        _print_markdown(text)
+    if answer.sources:
+        print_lines([BLANK, line(Span("Sources", "bold"))])
+    for number, hit in enumerate(answer.sources, start=1):
+        place = one_line(location_text(hit.locator))
+        print_lines(
+            [
+                line(
+                    Span(f"[{number}] ", "dim"),
+                    Span(one_line(hit.file_name), "bold cyan"),
+                    Span(f"  {place}" if place else "", "green"),
+                ),
+                line(links.get(hit.file_id, one_line(hit.path)), indent=4),
+            ]
+        )
+    if answer.state in ADVICE:
+        note(ADVICE[answer.state])
+    if answer.state is AnswerState.PROVIDER_FAILED:
+        note(f"openmind: {one_line(answer.error) or 'the model gave no answer'}")
+        if answer.error_hint:
+            note(f"  {one_line(answer.error_hint)}")
+    if answer.state is AnswerState.INCOMPLETE:
+        note(f"The answer is not complete: {one_line(answer.error) or 'the model stopped early'}")
+    if answer.degraded:
+        note(f"The search was not complete: {one_line(answer.degraded_reason) or 'a part of the index is missing'}")
+
+
+def _print_markdown(text: str) -> None:
+    if not is_terminal():
+        sys.stdout.write(text + "\n")
+        return
+    from rich.markdown import Markdown
+
+    # A model's text must not hide where a link leads: links are shown as they are written.
+    console_on(sys.stdout).print(Markdown(text, hyperlinks=False))

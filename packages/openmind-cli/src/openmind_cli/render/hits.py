@@ -1,0 +1,97 @@
+"""Search results: passages with their place, for a person or for `grep`."""
+
+from collections.abc import Iterable, Iterator
+
+from openmind.domain.contract import location_text
+from openmind.domain.search import Explanation, SearchHit, SearchResult, SearchState
+
+from openmind_cli.render.clean import flowing, one_line
+from openmind_cli.render.lines import BLANK, Line, Span, line, note, print_lines
+from openmind_cli.terminal import is_terminal
+
+MARK = "bold yellow"
+
+ADVICE = {
+    SearchState.NOTHING_INDEXED: "Nothing is indexed yet. "
+    "`openmind source add FOLDER` names a folder, `openmind index` reads it.",
+    SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. Widen or drop a filter.",
+    SearchState.NOTHING_FOUND: "Nothing found. Try other words, or fewer.",
+}
+
+
+def print_result(result: SearchResult, *, explain: bool = False) -> None:
+    """Print a search result."""
+    weak = result.state is SearchState.NOTHING_FOUND and bool(result.hits)
+    if weak:
+        note("Nothing is clearly relevant. The nearest passages are:")
+    elif result.state is not SearchState.OK:
+        note(ADVICE[result.state])
+    print_hits(result.hits, explain=explain)
+    if result.degraded:
+        note(f"This search was not complete: {one_line(result.degraded_reason) or 'a part of the index is missing'}")
+
+
+def print_hits(hits: Iterable[SearchHit], *, explain: bool = False) -> None:
+    """Print hits as blocks at a terminal, one a line anywhere else."""
+    if is_terminal():
+        for number, hit in enumerate(hits, start=1):
+            print_lines(_block(number, hit, explain=explain))
+    else:
+        print_lines(grep_line(hit, explain=explain) for hit in hits)
+
+
+def grep_line(hit: SearchHit, *, explain: bool = False) -> Line:
+    """One hit on one line, `path:40: snippet`; the place is the first line where there are lines."""
+    place = _first_line(hit) or one_line(location_text(hit.locator))
+    parts = [one_line(hit.path), place, f" {flowing(hit.snippet).strip()}"]
+    told = f"  [{_score(hit)}; {explanation_text(hit.explanation)}]" if explain else ""
+    return line(":".join(part for part in parts if part) + told)
+
+
+def marked(hit: SearchHit) -> Iterator[Span]:
+    """The snippet as one paragraph, with the words that match marked."""
+    position = 0
+    for start, end in hit.marks:
+        if position <= start < end <= len(hit.snippet):
+            yield Span(flowing(hit.snippet[position:start]))
+            yield Span(flowing(hit.snippet[start:end]), MARK)
+            position = end
+    yield Span(flowing(hit.snippet[position:]))
+
+
+def explanation_text(explanation: Explanation) -> str:
+    """Why a hit stands where it does, in one line."""
+    words = _rank("words", explanation.words_rank, explanation.words_score)
+    vectors = _rank("meaning", explanation.vector_rank, explanation.cosine)
+    return f"{words}; {vectors}; coverage {explanation.coverage:.2f}"
+
+
+def _rank(leg: str, rank: int | None, score: float | None) -> str:
+    if rank is None:
+        return f"{leg}: not found"
+    return f"{leg}: rank {rank}" + (f" ({score:.3f})" if score is not None else "")
+
+
+def _block(number: int, hit: SearchHit, *, explain: bool) -> Iterator[Line]:
+    where = one_line(location_text(hit.locator))
+    yield line(
+        Span(f"{number}. ", "dim"),
+        Span(one_line(hit.path), "bold cyan"),
+        Span(f"  {where}" if where else "", "green"),
+        Span(f"  {_score(hit)}", "dim"),
+    )
+    yield line(*marked(hit), indent=3)
+    if hit.also_at:
+        yield line(Span("also in " + ", ".join(one_line(path) for path in hit.also_at), "dim"), indent=3)
+    if explain:
+        yield line(Span(explanation_text(hit.explanation), "dim"), indent=3)
+    yield BLANK
+
+
+def _first_line(hit: SearchHit) -> str:
+    starts = (place.start for place in hit.locator if place.kind in {"line", "lines"})
+    return next((str(start) for start in starts if start is not None), "")
+
+
+def _score(hit: SearchHit) -> str:
+    return f"score {hit.score:.2f}"

@@ -1,0 +1,90 @@
+"""Lines with a little style: printed in colour at a terminal, plain anywhere else."""
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from attrs import frozen
+
+from openmind_cli.terminal import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@frozen
+class Span:
+    """A stretch of text in one style; the text is printed as it is, `[b]` means nothing in it."""
+
+    text: str
+    style: str = ""
+
+
+@frozen(kw_only=True)
+class Line:
+    """A line, or a paragraph that wraps below its own indent."""
+
+    spans: tuple[Span, ...]
+    indent: int = 0
+
+    @property
+    def plain(self) -> str:
+        return (" " * self.indent + "".join(span.text for span in self.spans)).rstrip()
+
+
+def line(*parts: str | Span, indent: int = 0) -> Line:
+    """Make a line of texts and spans."""
+    spans = tuple(part if isinstance(part, Span) else Span(part) for part in parts)
+    return Line(spans=spans, indent=indent)
+
+
+BLANK = line()
+
+
+def print_lines(lines: Iterable[Line], stream: TextIO | None = None) -> None:
+    """Print lines to standard output, or to the stream."""
+    target = stream or sys.stdout
+    if is_terminal(target):
+        _print_styled(lines, target)
+        return
+    for each in lines:
+        target.write(each.plain + "\n")
+
+
+def print_columns(rows: Sequence[Sequence[str]], *, heads: Sequence[str]) -> None:
+    """Print a table: aligned under its heads at a terminal, else one line a row with tabs between the cells."""
+    if not is_terminal():
+        for row in rows:
+            sys.stdout.write("\t".join(row) + "\n")
+        return
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for head in heads:
+        table.add_column(head, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console_on(sys.stdout).print(table)
+
+
+def note(text: str) -> None:
+    """Tell a person something that is not the result: it goes to standard error."""
+    print_lines([line(Span(text, "dim"))], sys.stderr)
+
+
+def console_on(stream: TextIO) -> "Console":
+    """A console that takes no text for markup, an emoji or something to highlight."""
+    from rich.console import Console
+
+    return Console(file=stream, markup=False, emoji=False, highlight=False)
+
+
+def _print_styled(lines: Iterable[Line], stream: TextIO) -> None:
+    from rich.padding import Padding
+    from rich.text import Text
+
+    console = console_on(stream)
+    for each in lines:
+        text = Text.assemble(*((span.text, span.style) for span in each.spans))
+        console.print(Padding(text, (0, 0, 0, each.indent)) if each.indent else text)

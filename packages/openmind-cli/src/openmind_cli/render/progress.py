@@ -1,0 +1,103 @@
+"""How far an index run is: a bar at a terminal, a line now and then anywhere else."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+from attrs import define, field
+from openmind.domain.events import EventSink, Progress, ignore
+from openmind.domain.jobs import JobState
+
+from openmind_cli.render.amounts import count, duration
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.lines import console_on
+from openmind_cli.terminal import is_terminal
+
+EVERY_S = 5.0
+"""Seconds between two plain lines."""
+
+
+@contextmanager
+def shown_progress(*, quiet: bool = False) -> Iterator[EventSink]:
+    """Show progress on standard error, so that standard output holds the result only."""
+    if quiet:
+        yield ignore
+    elif is_terminal(sys.stderr):
+        with _bar(sys.stderr) as sink:
+            yield sink
+    else:
+        yield PlainProgress(sys.stderr)
+
+
+@define
+class PlainProgress:
+    """Writes a line when the state changes, and every few seconds."""
+
+    stream: TextIO
+    clock: Callable[[], float] = time.monotonic
+    _started: float | None = field(default=None, init=False)
+    _told: float = field(default=0.0, init=False)
+    _state: JobState | None = field(default=None, init=False)
+
+    def __call__(self, event: Progress) -> None:
+        now = self.clock()
+        if event.notice:
+            self._write(one_line(event.notice))
+        if self._started is None and event.state is JobState.RUNNING:
+            self._started = now
+        if event.state is not self._state or now - self._told >= EVERY_S:
+            self._state, self._told = event.state, now
+            self._write(progress_text(event, now - self._started if self._started is not None else 0.0))
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text + "\n")
+        self.stream.flush()
+
+
+def progress_text(event: Progress, elapsed_s: float) -> str:
+    """`running: 300 of 1,000 files (30 %), 60 files/s, 12 s left`."""
+    tally = event.tally
+    state = event.state.value.replace("_", " ")
+    if event.state is JobState.DISCOVERING or not tally.total:
+        return f"{state}: {count(tally.total, 'file')} found" if tally.total else state
+    text = f"{state}: {tally.processed:,} of {count(tally.total, 'file')} ({tally.progress:.0f} %)"
+    rate = tally.processed / elapsed_s if elapsed_s > 0 else 0.0
+    if rate and tally.processed < tally.total:
+        text += f", {rate:,.0f} files/s, {duration((tally.total - tally.processed) / rate)} left"
+    return text
+
+
+@contextmanager
+def _bar(stream: TextIO) -> Iterator[EventSink]:
+    from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Files per second."""
+
+        def render(self, task: Task) -> Text:
+            speed = task.finished_speed or task.speed
+            return Text(f"{speed:,.0f} files/s" if speed else "", style="progress.data.speed")
+
+    console = console_on(stream)
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.percentage:>3.0f} %", markup=False),
+        Rate(),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=0)
+
+        def show(event: Progress) -> None:
+            if event.notice:
+                console.print(one_line(event.notice))
+            name = event.state.value.replace("_", " ")
+            bar.update(task, description=name, completed=event.tally.processed, total=event.tally.total)
+
+        yield show

@@ -1,0 +1,77 @@
+"""What a finished index run tells."""
+
+from collections.abc import Iterable, Iterator
+
+from openmind.domain.files import FileReason, FileStatus
+from openmind.domain.jobs import FileFailure, IndexReport, JobState
+
+from openmind_cli.render.amounts import between, count, duration
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.lines import Line, Span, line, print_lines
+
+SHOWN = 20
+"""Files listed of each kind; the rest is one command away."""
+
+
+def is_partial(report: IndexReport) -> bool:
+    """Whether something that should be in memory is not, or waits for the person."""
+    tally = report.run.tally
+    unfinished = report.run.state is not JobState.COMPLETED
+    return unfinished or tally.failed > 0 or tally.waiting_deletions > 0 or bool(report.notices)
+
+
+def print_report(report: IndexReport) -> None:
+    """Print the summary of a run."""
+    print_lines(report_lines(report))
+
+
+def report_lines(report: IndexReport) -> Iterator[Line]:
+    """The summary: numbers, then files by what became of them, then what a person should know."""
+    tally = report.run.tally
+    seconds = between(report.run.started_at, report.run.finished_at)
+    took = f" in {duration(seconds)}" if seconds is not None else ""
+    yield line(Span(f"{_headline(report.run.state)}: {count(tally.processed, 'file')}{took}", "bold"))
+    yield _number("indexed", tally.indexed, f"{count(tally.chunks, 'passage')}")
+    yield _number("already indexed", tally.already_indexed)
+    yield _number("moved", tally.moved)
+    yield _number("removed", tally.removed)
+    yield _number("skipped", tally.skipped)
+    yield _number("failed", tally.failed)
+    yield from _files(report.failures, FileStatus.FAILED, "Failed", tally.failed)
+    yield from _files(report.failures, FileStatus.SKIPPED, "Skipped", tally.skipped)
+    yield from _files(report.failures, FileStatus.INDEXED, "Read in part")
+    for notice in report.notices:
+        yield line(Span("note: ", "bold yellow"), one_line(notice))
+    if report.run.error:
+        yield line(Span("error: ", "bold red"), one_line(report.run.error))
+
+
+def _headline(state: JobState) -> str:
+    return "Done" if state is JobState.COMPLETED else state.value.replace("_", " ").capitalize()
+
+
+def _number(name: str, number: int, more: str = "") -> Line:
+    told = f"  ({more})" if more and number else ""
+    return line(f"{name:<16}{number:>9,}{told}", indent=2)
+
+
+def _files(failures: Iterable[FileFailure], status: FileStatus, title: str, total: int = 0) -> Iterator[Line]:
+    """The files of one kind; `total` counts also those that the report does not list."""
+    found = [failure for failure in failures if _status(failure) is status]
+    if not found:
+        return
+    yield line(Span(f"{title}:", "bold"))
+    for failure in found[:SHOWN]:
+        told = f": {failure.message}" if failure.message else ""
+        yield line(one_line(f"{failure.path}: {failure.code.replace('_', ' ')}{told}"), indent=2)
+    hidden = max(total, len(found)) - min(SHOWN, len(found))
+    if hidden > 0:
+        word = "partial" if status is FileStatus.INDEXED else status.value
+        yield line(f"… and {hidden:,} more: `openmind status --files {word}` lists them all", indent=2)
+
+
+def _status(failure: FileFailure) -> FileStatus:
+    try:
+        return FileReason(failure.code).status
+    except ValueError:
+        return FileStatus.FAILED

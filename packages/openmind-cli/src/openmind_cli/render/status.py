@@ -1,0 +1,93 @@
+"""The state of the memory, in words."""
+
+from collections.abc import Iterator
+
+from openmind.domain.files import FileReason, FileRecord, FileStatus
+from openmind.domain.jobs import IndexRun, JobState
+from openmind.domain.paths import displayable
+from openmind.domain.status import MemoryStatus
+
+from openmind_cli.render.amounts import count, moment, size
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.lines import Line, Span, line, print_lines
+
+WIDTH = 17
+
+
+def print_status(status: MemoryStatus) -> None:
+    """Print the state of the memory."""
+    print_lines(status_lines(status))
+
+
+def print_file(record: FileRecord) -> None:
+    """Print a file with its status on one line."""
+    told = f": {one_line(record.error)}" if record.error else ""
+    print_lines([line(f"{one_line(displayable(record.path_bytes))}: {reason_text(record.reason)}{told}")])
+
+
+def reason_text(reason: FileReason) -> str:
+    """`skipped (too big)`, `indexed`."""
+    if reason is FileReason.OK:
+        return FileStatus.INDEXED.value
+    return f"{reason.status.value} ({reason.value.replace('_', ' ')})"
+
+
+def status_lines(status: MemoryStatus) -> Iterator[Line]:
+    """The state of the memory, line by line: what it holds, then what wants attention."""
+    yield _pair("home", status.home)
+    yield _pair("sources", f"{status.sources:,}")
+    yield _pair("searchable", f"{count(status.indexed_files, 'file')}, {count(status.indexed_chunks, 'passage')}")
+    for reason, number in sorted(status.by_reason.items()):
+        if reason is not FileReason.OK and number:
+            yield _pair("", f"{number:,} {reason_text(reason)}")
+    yield _pair("indexing", _indexing(status))
+    yield _pair("provider", status.provider)
+    yield _pair("embedding model", status.embedding_model)
+    yield _pair("chat model", status.chat_model or "none: `ask` shows passages")
+    yield _pair("image model", status.image_model or "none")
+    yield _pair("cached text", size(status.text_bytes))
+    yield _pair("size on disk", size(status.disk_bytes))
+    yield _pair("version", status.version)
+    yield from _warnings(status)
+
+
+def _indexing(status: MemoryStatus) -> str:
+    run = status.last_run
+    if status.indexing_state is not None:
+        return f"{status.indexing_state.value.replace('_', ' ')}{_how_far(run)}"
+    if run is None:
+        return "never done; `openmind index` reads the sources"
+    told = f"; {run.error}" if run.error else ""
+    ended = moment(run.finished_at or run.heartbeat_at or run.started_at)
+    word = "finished" if run.state is JobState.COMPLETED else run.state.value.replace("_", " ")
+    return f"last run {word} {ended}{told}"
+
+
+def _how_far(run: IndexRun | None) -> str:
+    if run is None or not run.tally.total:
+        return ""
+    return f", {run.tally.processed:,} of {count(run.tally.total, 'file')} ({run.tally.progress:.0f} %)"
+
+
+def _warnings(status: MemoryStatus) -> Iterator[Line]:
+    if status.rebuilding:
+        yield _warning(status.rebuilding)
+    if status.missing_vectors:
+        yield _warning(f"{count(status.missing_vectors, 'passage')} found by words only: vectors are missing")
+    for path in status.missing_sources:
+        yield _warning(f"{path} is not there now; what was read from it is kept")
+    if status.waiting_deletions:
+        yield _warning(
+            f"{count(status.waiting_deletions, 'file')} gone from disk but kept in memory; "
+            "`openmind index --accept-deletions` forgets them"
+        )
+    for name in status.broken_plugins:
+        yield _warning(f"the plugin {name} is broken; `openmind plugins` says why")
+
+
+def _pair(name: str, value: str) -> Line:
+    return line(Span(f"{name:<{WIDTH}}", "dim"), one_line(value))
+
+
+def _warning(text: str) -> Line:
+    return line(Span("note: ", "bold yellow"), one_line(text))

@@ -1,0 +1,90 @@
+"""Search results, for a person and for `grep`."""
+
+import pytest
+from openmind.domain.documents import Place
+from openmind.domain.search import SearchResult, SearchState
+from openmind_cli.render.hits import grep_line, marked, print_result
+
+
+def test_a_hit_in_a_pipe_is_one_line_with_path_and_line_number(make_hit) -> None:
+    assert grep_line(make_hit()).plain == "/notes/garden.md:40: Prune the apple tree in March."
+
+
+def test_a_hit_without_lines_has_its_place_in_words(make_hit) -> None:
+    hit = make_hit(locator=(Place(kind="page", start=12), Place(kind="heading", label="Methods")))
+
+    assert grep_line(hit).plain == "/notes/garden.md:p. 12 › Methods: Prune the apple tree in March."
+
+
+def test_a_hit_without_a_place_is_path_and_snippet(make_hit) -> None:
+    assert grep_line(make_hit(locator=())).plain == "/notes/garden.md: Prune the apple tree in March."
+
+
+def test_names_and_snippets_of_many_lines_stay_on_one(make_hit) -> None:
+    shown = grep_line(make_hit(path="/a\nb.md", snippet="one\n\ttwo\x1b[31m")).plain
+
+    assert shown == "/a\\nb.md:40: one two\\x1b[31m"
+
+
+def test_explain_tells_both_ranks(make_hit) -> None:
+    shown = grep_line(make_hit(), explain=True).plain
+
+    assert shown.endswith("[score 0.75; words: rank 1 (4.500); meaning: not found; coverage 1.00]")
+
+
+def test_the_marked_spans_make_up_the_snippet(make_hit) -> None:
+    spans = list(marked(make_hit(marks=((0, 5), (10, 15)))))
+
+    assert "".join(span.text for span in spans) == "Prune the apple tree in March."
+    assert [span.text for span in spans if span.style] == ["Prune", "apple"]
+
+
+@pytest.mark.parametrize("marks", [((10, 900),), ((-3, 4),), ((15, 10),), ((5, 9), (7, 12))])
+def test_marks_that_make_no_sense_lose_no_text(make_hit, marks: tuple[tuple[int, int], ...]) -> None:
+    assert "".join(span.text for span in marked(make_hit(marks=marks))) == "Prune the apple tree in March."
+
+
+def test_a_result_in_a_pipe_holds_hits_only(make_hit, capsys: pytest.CaptureFixture[str]) -> None:
+    result = SearchResult(
+        query="q", state=SearchState.NOTHING_FOUND, hits=(make_hit(),), degraded=True, degraded_reason="words only"
+    )
+
+    print_result(result)
+
+    out, err = capsys.readouterr()
+    assert out.splitlines() == ["/notes/garden.md:40: Prune the apple tree in March."]
+    assert "Nothing is clearly relevant" in err
+    assert "words only" in err
+
+
+@pytest.mark.parametrize("state", [state for state in SearchState if state is not SearchState.OK])
+def test_every_empty_result_says_what_to_do(state: SearchState, capsys: pytest.CaptureFixture[str]) -> None:
+    print_result(SearchResult(query="q", state=state))
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.strip().endswith(".")
+
+
+def test_a_terminal_shows_place_score_and_the_words_marked(make_hit, terminal) -> None:
+    with terminal() as stream:
+        print_result(SearchResult(query="q", state=SearchState.OK, hits=(make_hit(also_at=("/copy.md",)),)))
+
+    shown = stream.getvalue()
+    assert "Trees › lines 40–52" in shown
+    assert "score 0.75" in shown
+    assert "\x1b[1;33mapple\x1b[0m" in shown
+    assert "also in /copy.md" in shown
+
+
+def test_a_terminal_obeys_nothing_that_stands_in_a_file(make_hit, terminal) -> None:
+    hit = make_hit(path="/[b]x[/b]\x1b]0;evil\x07", snippet="\x1b[2J[red]x[/red] :smile:", marks=())
+
+    with terminal() as stream:
+        print_result(SearchResult(query="q", state=SearchState.OK, hits=(hit,)))
+
+    shown = stream.getvalue()
+    assert "\x1b]0;" not in shown
+    assert "\x1b[2J" not in shown
+    assert "/[b]x[/b]" in shown
+    assert "[red]x[/red] :smile:" in shown

@@ -1,0 +1,76 @@
+"""The summary of an index run."""
+
+import pytest
+from openmind.domain.ids import RunId
+from openmind.domain.jobs import FileFailure, IndexReport, IndexRun, IndexTally, JobState
+from openmind_cli.render.reports import SHOWN, is_partial, report_lines
+
+
+def a_report(
+    tally: IndexTally, *failures: FileFailure, state: JobState = JobState.COMPLETED, notices: tuple[str, ...] = ()
+) -> IndexReport:
+    run = IndexRun(
+        id=RunId("run_1"),
+        started_at="2026-01-02T03:04:05+00:00",
+        finished_at="2026-01-02T03:05:10+00:00",
+        state=state,
+        tally=tally,
+    )
+    return IndexReport(run=run, failures=failures, failures_total=len(failures), notices=notices)
+
+
+def shown(report: IndexReport) -> list[str]:
+    return [line.plain for line in report_lines(report)]
+
+
+def test_the_summary_tells_the_numbers_apart() -> None:
+    tally = IndexTally(indexed=1_200, already_indexed=2, skipped=3, failed=4, moved=5, removed=6, chunks=9_000)
+
+    assert shown(a_report(tally))[:7] == [
+        "Done: 1,214 files in 1 min 05 s",
+        "  indexed             1,200  (9,000 passages)",
+        "  already indexed         2",
+        "  moved                   5",
+        "  removed                 6",
+        "  skipped                 3",
+        "  failed                  4",
+    ]
+
+
+def test_failed_skipped_and_partly_read_files_are_listed_with_reasons() -> None:
+    report = a_report(
+        IndexTally(failed=1, skipped=1, indexed=1),
+        FileFailure(path="/a.pdf", code="damaged", message="The file is damaged."),
+        FileFailure(path="/b.bin", code="too_big", message=""),
+        FileFailure(path="/c\n.pdf", code="partial", message="Page 3 could not be read."),
+    )
+
+    lines = shown(report)
+
+    assert lines[lines.index("Failed:") + 1] == "  /a.pdf: damaged: The file is damaged."
+    assert lines[lines.index("Skipped:") + 1] == "  /b.bin: too big"
+    assert lines[lines.index("Read in part:") + 1] == "  /c\\n.pdf: partial: Page 3 could not be read."
+
+
+def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
+    failures = [FileFailure(path=f"/{n}", code="empty", message="") for n in range(SHOWN + 5)]
+
+    lines = shown(a_report(IndexTally(skipped=5_000), *failures))
+
+    assert sum(line.startswith("  /") for line in lines) == SHOWN
+    assert lines[-1] == f"  … and {5_000 - SHOWN:,} more: `openmind status --files skipped` lists them all"
+
+
+@pytest.mark.parametrize(
+    ("report", "partial"),
+    [
+        (a_report(IndexTally(indexed=3, total=3)), False),
+        (a_report(IndexTally(indexed=3, skipped=2, total=5)), False),
+        (a_report(IndexTally(failed=1, total=1)), True),
+        (a_report(IndexTally(waiting_deletions=1)), True),
+        (a_report(IndexTally(), state=JobState.STOPPED), True),
+        (a_report(IndexTally(), notices=("The folder /mnt/usb is not there.",)), True),
+    ],
+)
+def test_a_run_is_partial_when_something_is_missing_or_waits(report: IndexReport, partial: bool) -> None:
+    assert is_partial(report) is partial
