@@ -267,6 +267,16 @@ class AnswerIncomplete(ProviderError):
     code = "provider.incomplete"
 
 
+class PassageRefused(ProviderError):
+    """The embedder cannot take one text of a batch; `index` says which, counted from 0. The others may pass."""
+
+    code = "provider.passage_refused"
+
+    def __init__(self, message: str, *, index: int, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.index = index
+
+
 class SessionNotFound(OpenMindError):
     """The conversation is unknown or has expired."""
 

@@ -75,3 +75,5 @@ class ProviderHealth:
     provider: str
     reachable: bool
     message: str
+    notices: tuple[str, ...] = ()
+    """What a person should know even though it answers: that text leaves the machine, that it is an old version."""

@@ -48,6 +48,7 @@ class EmbeddingProvider(Protocol):
 
         Raises:
             ProviderUnreachable: no connection; nothing was embedded.
+            PassageRefused: the model cannot take one of the texts.
             ProviderError: the provider refused, or answered nonsense.
         """
         ...
