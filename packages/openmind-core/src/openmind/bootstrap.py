@@ -29,6 +29,7 @@ from openmind.application.sources import SourceService
 from openmind.application.tables import TableChoice
 from openmind.domain.config import Config
 from openmind.domain.models import ModelSelection
+from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.answer_provider import AnswerProvider
@@ -129,7 +130,7 @@ class Assembly:
             storage=storage,
             tree=tree,
             alive=is_alive,
-            plugins=self.plugins,
+            plugins=PluginReports(self.plugins.reports),
         )
 
     def close(self) -> None:

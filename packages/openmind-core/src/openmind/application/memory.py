@@ -21,6 +21,7 @@ from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable, TableState
 from openmind.domain.jobs import IndexReport, IndexRun, JobState, ProcessMark
+from openmind.domain.plugins import PluginReports
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
 from openmind.domain.status import MemoryStatus
 from openmind.ports.file_tree import FileTree
@@ -44,7 +45,7 @@ class OpenMind:
     tree: FileTree
     alive: Callable[[ProcessMark], bool]
     """Whether the process of that mark still runs."""
-    plugins: "PluginReports"
+    plugins: PluginReports = PluginReports()
 
     def index(
         self, *, progress: EventSink = ignore, control: RunControl | None = None, accept_deletions: bool = False
@@ -130,7 +131,7 @@ class OpenMind:
             text_bytes=counts.text_bytes,
             disk_bytes=self.storage.size_bytes(),
             rebuilding=_rebuilding(tables),
-            broken_plugins=self.broken_plugins,
+            broken_plugins=tuple(report.name for report in self.plugins.broken),
         )
 
     def believable(self, run: IndexRun) -> IndexRun:

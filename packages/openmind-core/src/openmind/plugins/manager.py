@@ -6,6 +6,7 @@ import pluggy
 from attrs import field, frozen
 
 from openmind.domain.errors import OpenMindError
+from openmind.domain.plugins import PluginReport
 from openmind.plugins import hookspecs
 from openmind.plugins.registries import (
     CommandRegistry,
@@ -14,16 +15,6 @@ from openmind.plugins.registries import (
     RouteRegistry,
     StoreRegistry,
 )
-
-
-@frozen(kw_only=True)
-class PluginReport:
-    """One installed plugin, and what is wrong with it."""
-
-    name: str
-    distribution: str
-    version: str
-    error: str = ""
 
 
 @frozen(kw_only=True)

@@ -205,8 +205,11 @@ class CatalogWriter(CatalogReader, Protocol):
         """Replace everything but id and path."""
         ...
 
-    def delete_source(self, source_id: SourceId) -> None:
-        """Delete a source and all records of its files; their live generations become garbage."""
+    def delete_source(self, source_id: SourceId, *, at: float) -> None:
+        """Delete a source and all records of its files; their live generations become garbage.
+
+        Nothing happens when there is no such source.
+        """
         ...
 
     def require_enabled(self, source_id: SourceId) -> None:
@@ -355,5 +358,16 @@ class Catalog(Protocol):
         Raises:
             StoreBusy: another process holds it for longer than five seconds.
             StoreFull, StoreReadOnly, StoreDamaged, StoreError: nothing was changed.
+        """
+        ...
+
+    def tidy(self) -> bool:
+        """Give back space, and remove what was deleted from the files too; takes up to a second or two.
+
+        Returns:
+            Whether nothing of it is left; False while a reader still sees what was deleted.
+
+        Raises:
+            StoreBusy, StoreFull, StoreReadOnly, StoreDamaged, StoreError: as `writing`.
         """
         ...
