@@ -13,6 +13,7 @@ from attrs import define, field
 from openmind.adapters.home import Home
 from openmind.adapters.local_files import LocalFileTree
 from openmind.adapters.processes import is_alive, this_process
+from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.adapters.system_opener import open_path
 from openmind.adapters.toml_config import ConfigFile, structure
 from openmind.application.asking import AskService
@@ -21,6 +22,7 @@ from openmind.application.documents import DocumentService
 from openmind.application.embedders import BUILTIN, Embedders
 from openmind.application.formats import Formats
 from openmind.application.indexing import IndexService
+from openmind.application.jobs import JobService, JobWorker
 from openmind.application.memory import OpenMind
 from openmind.application.models import ModelService
 from openmind.application.preparation import InProcessPreparer
@@ -71,11 +73,32 @@ def open_memory(
         place.create()
     else:
         place.require()
-    assembly = Assembly(
-        home=place, config=ConfigFile(place.config_file).load(), plugins=plugins or load_plugins()
-    )
+    assembly = Assembly(home=place, config=ConfigFile(place.config_file).load(), plugins=plugins or load_plugins())
     try:
         yield assembly.memory()
+    finally:
+        assembly.close()
+
+
+@contextmanager
+def open_worker(home: Path | str | None = None) -> Iterator[JobWorker]:
+    """Open what carries out a background job; the home must exist.
+
+    Raises:
+        HomeError, ConfigError, StoreError
+    """
+    place = Home.at(home)
+    place.require()
+    assembly = Assembly(home=place, config=ConfigFile(place.config_file).load(), plugins=load_plugins())
+    try:
+        memory = assembly.memory()
+        yield JobWorker(
+            catalog=memory.storage.catalog,
+            indexing=memory.indexing,
+            process=this_process,
+            provider_answers=lambda: memory.models.health().reachable,
+            now=utc_now,
+        )
     finally:
         assembly.close()
 
@@ -110,14 +133,18 @@ class Assembly:
                 storage=storage,
                 tree=tree,
                 formats=self.formats(),
-                choice=lambda: TableChoice(
-                    catalog=storage.catalog, chunks=storage.chunks, embedders=embedders
-                ),
+                choice=lambda: TableChoice(catalog=storage.catalog, chunks=storage.chunks, embedders=embedders),
                 preparer=self.preparer,
                 reader=self.reader,
                 process=this_process,
                 now=utc_now,
                 max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
+            ),
+            jobs=JobService(
+                catalog=storage.catalog,
+                launcher=SubprocessJobLauncher(self.home.folder, self.home.logs),
+                alive=is_alive,
+                now=utc_now,
             ),
             searching=searching,
             asking=AskService(searching=searching, answerer=self.answerer, conversations=Conversations()),

@@ -11,6 +11,7 @@ from openmind.application.asking import AskService
 from openmind.application.discovery import waiting_key
 from openmind.application.documents import DocumentService
 from openmind.application.indexing import IndexService
+from openmind.application.jobs import JobService
 from openmind.application.models import ModelService
 from openmind.application.searching import SearchService
 from openmind.application.sources import SourceService
@@ -37,6 +38,7 @@ class OpenMind:
     config: Config
     sources: SourceService
     indexing: IndexService
+    jobs: JobService
     searching: SearchService
     asking: AskService
     documents: DocumentService
