@@ -89,7 +89,7 @@ class SourceService:
         with self.storage.catalog.writing() as session:
             source = session.source(source_id)
             counts = session.source_counts(source_id)
-            session.delete_source(source_id, at=0.0)
+            session.delete_source(source_id)
             session.drop_unused_texts()
         self._sweep()
         return RemovalReport(
