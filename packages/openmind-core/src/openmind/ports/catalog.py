@@ -205,8 +205,8 @@ class CatalogWriter(CatalogReader, Protocol):
         """Replace everything but id and path."""
         ...
 
-    def delete_source(self, source_id: SourceId, *, at: float) -> None:
-        """Delete a source and all records of its files; their live generations become garbage.
+    def delete_source(self, source_id: SourceId) -> None:
+        """Delete a source and all records of its files; their live generations become garbage that is due at once.
 
         Nothing happens when there is no such source.
         """

@@ -1,0 +1,150 @@
+"""The catalog: opens sessions on `openmind.sqlite`.
+
+Every session has a connection of its own and closes it. Nobody else then holds the file between two sessions, so a
+home can be moved or removed under a long-lived process, and what is left on disk is one file.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from attrs import field, frozen
+from openmind.domain.errors import StoreError
+
+from openmind_stores.sqlite.connection import Link, open_reader, open_writer, wal_of
+from openmind_stores.sqlite.locks import CatalogLock
+from openmind_stores.sqlite.migration import is_current, migrate, require_current
+from openmind_stores.sqlite.tables.file_changes import FileWriting
+from openmind_stores.sqlite.tables.files import FileReading
+from openmind_stores.sqlite.tables.generations import GenerationReading, GenerationWriting
+from openmind_stores.sqlite.tables.index_tables import IndexTableReading, IndexTableWriting
+from openmind_stores.sqlite.tables.plans import PlanReading, PlanWriting
+from openmind_stores.sqlite.tables.runs import RunReading, RunWriting
+from openmind_stores.sqlite.tables.settings import SettingReading, SettingWriting
+from openmind_stores.sqlite.tables.sources import SourceReading, SourceWriting
+from openmind_stores.sqlite.tables.texts import TextReading, TextWriting
+
+CATALOG_FILE: Final = "openmind.sqlite"
+CATALOG_LOCK: Final = "catalog.lock"
+
+WAL_LARGE: Final = 4 * 1024 * 1024
+"""A log of this many bytes is folded into the database after the transaction that made it so large."""
+WAL_HUGE: Final = 64 * 1024 * 1024
+"""Readers kept a log of this many bytes from starting anew: the writer then waits for them, for a moment."""
+WAIT_FOR_READERS_MS: Final = 200
+
+VACUUM_PAGES: Final = 16_384
+"""Most pages that one `tidy` gives back: 64 MB, a second or two."""
+
+
+class SqliteReader(
+    SourceReading,
+    FileReading,
+    GenerationReading,
+    IndexTableReading,
+    TextReading,
+    PlanReading,
+    RunReading,
+    SettingReading,
+):
+    """A snapshot."""
+
+
+class SqliteWriter(
+    SourceWriting,
+    FileWriting,
+    GenerationWriting,
+    IndexTableWriting,
+    TextWriting,
+    PlanWriting,
+    RunWriting,
+    SettingWriting,
+    SqliteReader,
+):
+    """A write transaction."""
+
+
+@frozen
+class SqliteCatalog:
+    """Implements `openmind.ports.catalog.Catalog` on a file in a home."""
+
+    home: Path
+    lock_timeout_s: float = 5.0
+    _lock: CatalogLock = field(init=False, repr=False, eq=False)
+
+    @_lock.default
+    def _make_lock(self) -> CatalogLock:
+        return CatalogLock(self.home / CATALOG_LOCK, self.lock_timeout_s)
+
+    @property
+    def path(self) -> Path:
+        return self.home / CATALOG_FILE
+
+    def initialise(self, *, written_by: str) -> None:
+        """Create the catalog or bring it up to date."""
+        if is_current(self.path):
+            return
+        with self._lock.hold(self.path):
+            migrate(self.path, written_by=written_by)
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteReader]:
+        link = open_reader(self.path)
+        try:
+            require_current(link)
+            yield SqliteReader(link)
+        finally:
+            link.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteWriter]:
+        with self._writable() as link:
+            link.run("BEGIN IMMEDIATE")
+            try:
+                require_current(link)
+                yield SqliteWriter(link)
+                link.run("COMMIT")
+            except BaseException:
+                if link.in_transaction:  # a full disk has ended it already
+                    link.run("ROLLBACK")
+                raise
+            self._bound_log(link)
+
+    def tidy(self) -> bool:
+        with self._writable() as link:
+            link.run_to_the_end(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
+            return _empty_log(link)
+
+    @contextmanager
+    def _writable(self) -> Iterator[Link]:
+        """Open a connection that can write; it lives and ends under the lock."""
+        with self._lock.hold(self.path):
+            link = open_writer(self.path)
+            try:
+                yield link
+            finally:
+                link.close()
+
+    def _bound_log(self, link: Link) -> None:
+        """Fold a log that has grown large into the database, so that it can start anew."""
+        size = _size(wal_of(self.path))
+        with suppress(StoreError):  # the transaction is safe in the log; the next one tries again
+            if size > WAL_HUGE:
+                _empty_log(link)
+            elif size > WAL_LARGE:
+                link.run("PRAGMA wal_checkpoint(PASSIVE)")
+
+
+def _empty_log(link: Link) -> bool:
+    """Fold the whole log into the database and truncate it; False when a reader still needs it."""
+    link.run(f"PRAGMA busy_timeout = {WAIT_FOR_READERS_MS}")
+    busy: int = link.value("PRAGMA wal_checkpoint(TRUNCATE)")
+    return not busy
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -1,0 +1,172 @@
+"""Connections to the catalog: one for each session, with every failure translated."""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+from urllib.parse import quote
+
+from attrs import frozen
+from openmind.domain.errors import StoreError
+
+from openmind_stores.sqlite.errors import read_only, translate
+
+Row = tuple[Any, ...]
+Parameters = Sequence[object] | Mapping[str, object]
+Mode = Literal["ro", "rw"]
+
+BUSY_TIMEOUT_MS: Final = 5_000
+
+_PRAGMAS = (
+    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA trusted_schema = OFF",
+    "PRAGMA cell_size_check = ON",
+)
+_WRITER_PRAGMAS = (
+    "PRAGMA synchronous = FULL",
+    "PRAGMA secure_delete = ON",
+    "PRAGMA wal_autocheckpoint = 0",
+    "PRAGMA cache_size = -16000",
+)
+
+
+@frozen
+class Link:
+    """An open connection; its methods raise only OpenMind's errors."""
+
+    _connection: sqlite3.Connection
+    path: Path
+
+    def run(self, sql: str, parameters: Parameters = ()) -> int:
+        """Execute a statement to its end; returns how many rows it changed."""
+        try:
+            cursor = self._connection.execute(sql, parameters)
+            cursor.fetchall()
+            return cursor.rowcount
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def run_many(self, sql: str, rows: Iterable[Parameters]) -> int:
+        """Execute a statement for each row; returns how many rows they changed together."""
+        try:
+            return self._connection.executemany(sql, rows).rowcount
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def run_to_the_end(self, sql: str) -> None:
+        """Execute a pragma that works row by row without giving any; must not be called in a transaction."""
+        try:
+            self._connection.executescript(sql)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
+        """Fetch the first row."""
+        try:
+            row: Row | None = self._connection.execute(sql, parameters).fetchone()
+            return row
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """Fetch all rows."""
+        try:
+            return self._connection.execute(sql, parameters).fetchall()
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def stream(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
+        """Fetch rows one by one, with one row in memory."""
+        try:
+            yield from self._connection.execute(sql, parameters)
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+    def value(self, sql: str, parameters: Parameters = ()) -> Any:
+        """Fetch the first column of the first row; None when there is no row."""
+        row = self.row(sql, parameters)
+        return row[0] if row else None
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def close(self) -> None:
+        """Close; the close of a writable connection belongs under the catalog lock."""
+        try:
+            self._connection.close()
+        except sqlite3.Error as error:
+            raise translate(error, self.path) from error
+
+
+@frozen
+class Session:
+    """What every group of catalog methods works on. Serves one thread at a time."""
+
+    link: Link
+
+
+def wal_of(path: Path) -> Path:
+    """Where SQLite keeps the write-ahead log of a database."""
+    return path.with_name(path.name + "-wal")
+
+
+def open_reader(path: Path) -> Link:
+    """Open a connection that cannot write, in a transaction that sees one state of the catalog.
+
+    Where nothing can be written at all SQLite cannot make its shared-memory file; nobody else can write there
+    either, so the file is read as one that does not change.
+    """
+    link = _open(path, "mode=ro")
+    try:
+        _begin_reading(link)
+    except StoreError as error:
+        link.close()
+        if not _is_cannot_open(error) or not path.is_file():
+            raise
+        if wal_of(path).is_file() and wal_of(path).stat().st_size:
+            raise read_only(path) from error  # the newest content is in a log that cannot be read without writing
+        link = _open(path, "immutable=1")
+        _begin_reading(link)
+    return link
+
+
+def open_writer(path: Path) -> Link:
+    """Open a connection that can write. The caller holds the catalog lock until it has closed it."""
+    link = _open(path, "mode=rw")
+    try:
+        for pragma in _WRITER_PRAGMAS:
+            link.run(pragma)
+    except BaseException:
+        link.close()
+        raise
+    return link
+
+
+def _open(path: Path, query: str) -> Link:
+    uri = f"file:{quote(str(path))}?{query}"
+    try:
+        # Sessions are handed from thread to thread by servers, though never used by two at once.
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
+    except sqlite3.Error as error:
+        raise translate(error, path) from error
+    link = Link(connection, path)
+    try:
+        for pragma in _PRAGMAS:
+            link.run(pragma)
+    except BaseException:
+        link.close()
+        raise
+    return link
+
+
+def _begin_reading(link: Link) -> None:
+    link.run("BEGIN")
+    link.run("SELECT 1 FROM sqlite_master")  # a transaction sees nothing before its first read
+
+
+def _is_cannot_open(error: StoreError) -> bool:
+    cause = error.__cause__
+    return isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CANTOPEN

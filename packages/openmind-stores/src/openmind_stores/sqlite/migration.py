@@ -1,0 +1,133 @@
+"""Brings a catalog to the schema of today: from nothing, from an older version, from before there were versions."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from openmind.domain.errors import HomeForeign, HomeNewer, StoreError
+
+from openmind_stores.sqlite import legacy
+from openmind_stores.sqlite.connection import Link, open_reader, open_writer
+from openmind_stores.sqlite.errors import not_local, translate_os
+from openmind_stores.sqlite.schema import APPLICATION_ID, MIGRATIONS, VERSION
+
+FILE_MODE: Final = 0o600
+
+_INCREMENTAL: Final = 2
+
+_WROTE: Final = "SELECT value FROM settings WHERE name = 'written_by'"
+
+
+def is_current(path: Path) -> bool:
+    """Whether the catalog is there and has the schema of today.
+
+    Raises:
+        HomeNewer, HomeForeign, StoreDamaged, StoreError
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    link = open_reader(path)
+    try:
+        return version_of(link) == VERSION
+    finally:
+        link.close()
+
+
+def version_of(link: Link) -> int:
+    """Read the version of the schema in the current transaction.
+
+    Raises:
+        HomeNewer: this OpenMind does not know it.
+        HomeForeign: the file belongs to another program.
+    """
+    version: int = link.value("PRAGMA user_version")
+    owner: int = link.value("PRAGMA application_id")
+    if owner not in {0, APPLICATION_ID} or (owner == 0 and version != 0):
+        raise HomeForeign(
+            f"{link.path} is the database of another program", hint="Choose another folder as OpenMind's home."
+        )
+    if version > VERSION:
+        raise HomeNewer(
+            f"{link.path.parent} was written by a newer OpenMind: its catalog has version {version}, "
+            f"this OpenMind reads up to {VERSION}",
+            hint=_advice(link),
+        )
+    return version
+
+
+def require_current(link: Link) -> None:
+    """Refuse a catalog that `migrate` has to see first.
+
+    Raises:
+        HomeNewer, HomeForeign
+        StoreError: it is older than this OpenMind.
+    """
+    if version_of(link) != VERSION:
+        raise StoreError(
+            f"{link.path} was written by an older OpenMind and has not been brought up to date",
+            hint="Run `openmind init` once.",
+        )
+
+
+def migrate(path: Path, *, written_by: str) -> None:
+    """Create the catalog or bring it up to date, in one transaction. The caller holds the catalog lock."""
+    try:
+        _create_private(path)
+    except OSError as error:
+        raise translate_os(error, path) from error
+    link = open_writer(path)
+    try:
+        link.run("PRAGMA foreign_keys = OFF")  # tables change places below; checked before the commit
+        link.run("PRAGMA auto_vacuum = INCREMENTAL")
+        if link.value("PRAGMA journal_mode = WAL") != "wal":
+            raise not_local(path)
+        link.run("BEGIN IMMEDIATE")
+        try:
+            _apply(link, written_by)
+        except BaseException:
+            if link.in_transaction:
+                link.run("ROLLBACK")
+            raise
+        link.run("COMMIT")
+        if link.value("PRAGMA auto_vacuum") != _INCREMENTAL:
+            link.run("PRAGMA auto_vacuum = INCREMENTAL")
+            link.run("VACUUM")  # a database that has tables only changes its kind as a whole
+    finally:
+        link.close()
+
+
+def _apply(link: Link, written_by: str) -> None:
+    version = version_of(link)
+    if version == VERSION:
+        return
+    left = legacy.set_aside(link) if version == 0 else ()
+    for migration in MIGRATIONS[version:]:
+        for statement in migration:
+            link.run(statement)
+    legacy.take_over(link, left)
+    link.run("INSERT OR REPLACE INTO settings (name, value) VALUES ('written_by', ?)", (written_by,))
+    if link.rows("PRAGMA foreign_key_check"):
+        raise StoreError(f"{link.path} has records that point nowhere")
+    link.run(f"PRAGMA application_id = {APPLICATION_ID}")
+    link.run(f"PRAGMA user_version = {VERSION}")
+
+
+def _create_private(path: Path) -> None:
+    """Create the file with private permissions; SQLite gives its companions the same ones.
+
+    Only a file that is not there is opened: closing a second handle to a database in use would drop the locks of the
+    first.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, FILE_MODE))
+    except FileExistsError:
+        path.chmod(FILE_MODE)
+
+
+def _advice(link: Link) -> str:
+    """Say which version can read a newer catalog."""
+    try:
+        wrote = link.value(_WROTE)
+    except StoreError:  # its settings look different
+        wrote = None
+    return f"Install OpenMind {wrote} or newer." if wrote else "Install the newest OpenMind."

@@ -1,0 +1,195 @@
+"""The tables of the catalog: numbered migrations, never changed once released, only appended to.
+
+`sources`, `files`, `index_runs` and `index_jobs` are documented tables that other programs may read. The rest is
+the catalog's own.
+"""
+
+from typing import Final
+
+APPLICATION_ID: Final = 0x4F504D44
+"""ASCII `OPMD`: tells OpenMind's database from any other, also for `file(1)`."""
+
+FIRST: Final = (
+    """
+    CREATE TABLE sources (
+        id TEXT PRIMARY KEY,
+        path TEXT NOT NULL UNIQUE,
+        recursive INTEGER NOT NULL DEFAULT 1,
+        enabled INTEGER NOT NULL DEFAULT 1,
+        created_at TEXT NOT NULL,
+        path_bytes BLOB NOT NULL UNIQUE,
+        kind TEXT NOT NULL DEFAULT 'folder',
+        config TEXT NOT NULL DEFAULT '{}',
+        device TEXT,
+        ocr INTEGER NOT NULL DEFAULT 1,
+        code INTEGER NOT NULL DEFAULT 0
+    )
+    """,
+    """
+    CREATE TABLE files (
+        id TEXT PRIMARY KEY,
+        source_id TEXT NOT NULL REFERENCES sources(id),
+        path TEXT NOT NULL UNIQUE,
+        name TEXT NOT NULL,
+        extension TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        modified_at REAL NOT NULL,
+        content_hash TEXT NOT NULL,
+        status TEXT NOT NULL,
+        indexed_at TEXT,
+        error TEXT,
+        path_bytes BLOB NOT NULL UNIQUE,
+        mtime_ns INTEGER NOT NULL,
+        scanned_ns INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        extractor TEXT NOT NULL,
+        layout TEXT NOT NULL,
+        live_generation INTEGER,
+        chunk_count INTEGER NOT NULL,
+        missing_vectors INTEGER NOT NULL,
+        title TEXT NOT NULL,
+        metadata TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX files_in_order ON files(source_id, path_bytes)",
+    "CREATE INDEX files_counted ON files(source_id, reason, live_generation, chunk_count, missing_vectors)",
+    "CREATE INDEX files_by_content ON files(content_hash, extractor)",
+    "CREATE UNIQUE INDEX files_by_generation ON files(live_generation) WHERE live_generation IS NOT NULL",
+    "CREATE INDEX files_without_vectors ON files(id) WHERE missing_vectors > 0",
+    # One row: the highest generation ever reserved. A counter, and not the highest number in use, so that a number
+    # never comes back.
+    "CREATE TABLE generations (last INTEGER NOT NULL)",
+    "INSERT INTO generations (last) VALUES (0)",
+    """
+    CREATE TABLE index_tables (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        state TEXT NOT NULL,
+        provider TEXT NOT NULL,
+        model TEXT NOT NULL,
+        revision TEXT NOT NULL,
+        dimension INTEGER NOT NULL,
+        prompt_version INTEGER NOT NULL,
+        chunking INTEGER NOT NULL,
+        analyser INTEGER NOT NULL
+    )
+    """,
+    "CREATE UNIQUE INDEX index_tables_one_live ON index_tables(state) WHERE state = 'live'",
+    """
+    CREATE TABLE intents (
+        generation INTEGER NOT NULL,
+        table_id INTEGER NOT NULL,
+        PRIMARY KEY (generation, table_id)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE garbage (
+        table_id INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        died_at REAL NOT NULL,
+        PRIMARY KEY (table_id, generation)
+    ) WITHOUT ROWID
+    """,
+    "CREATE INDEX garbage_by_age ON garbage(died_at)",
+    """
+    CREATE TABLE filled (
+        table_id INTEGER NOT NULL,
+        generation INTEGER NOT NULL,
+        PRIMARY KEY (table_id, generation)
+    ) WITHOUT ROWID
+    """,
+    """
+    CREATE TABLE texts (
+        content_hash TEXT NOT NULL,
+        extractor TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        packed BLOB NOT NULL,
+        PRIMARY KEY (content_hash, extractor)
+    )
+    """,
+    "CREATE INDEX texts_sized ON texts(size)",
+    """
+    CREATE TABLE vectors (
+        embedder TEXT NOT NULL,
+        input_hash BLOB NOT NULL,
+        vector BLOB NOT NULL,
+        PRIMARY KEY (embedder, input_hash)
+    )
+    """,
+    """
+    CREATE TABLE changes (
+        position INTEGER PRIMARY KEY,
+        run_id TEXT NOT NULL,
+        source_id TEXT NOT NULL,
+        path_bytes BLOB NOT NULL,
+        kind TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        mtime_ns INTEGER NOT NULL,
+        file_id TEXT,
+        effort INTEGER NOT NULL,
+        content_hash TEXT NOT NULL
+    )
+    """,
+    "CREATE INDEX changes_in_order ON changes(run_id, effort, size, path_bytes, position)",
+    "CREATE INDEX changes_gone ON changes(run_id, content_hash) WHERE kind = 'gone'",
+    """
+    CREATE TABLE index_runs (
+        id TEXT PRIMARY KEY,
+        started_at TEXT NOT NULL,
+        finished_at TEXT,
+        files_seen INTEGER NOT NULL DEFAULT 0,
+        files_indexed INTEGER NOT NULL DEFAULT 0,
+        files_skipped INTEGER NOT NULL DEFAULT 0,
+        errors INTEGER NOT NULL DEFAULT 0,
+        already_indexed INTEGER NOT NULL DEFAULT 0,
+        moved INTEGER NOT NULL DEFAULT 0,
+        removed INTEGER NOT NULL DEFAULT 0,
+        waiting_deletions INTEGER NOT NULL DEFAULT 0,
+        chunks INTEGER NOT NULL DEFAULT 0,
+        extracted INTEGER NOT NULL DEFAULT 0,
+        embedded INTEGER NOT NULL DEFAULT 0,
+        hashed INTEGER NOT NULL DEFAULT 0,
+        state TEXT NOT NULL DEFAULT 'completed',
+        pid INTEGER,
+        process_started_at REAL,
+        boot_id TEXT,
+        heartbeat_at TEXT NOT NULL DEFAULT '',
+        current_file TEXT NOT NULL DEFAULT '',
+        error TEXT NOT NULL DEFAULT '',
+        job_id TEXT
+    )
+    """,
+    """
+    CREATE TABLE index_jobs (
+        id TEXT PRIMARY KEY,
+        status TEXT NOT NULL,
+        total_files INTEGER DEFAULT 0,
+        processed_files INTEGER DEFAULT 0,
+        indexed_files INTEGER DEFAULT 0,
+        skipped_files INTEGER DEFAULT 0,
+        already_indexed_files INTEGER DEFAULT 0,
+        failed_files INTEGER DEFAULT 0,
+        total_chunks INTEGER DEFAULT 0,
+        current_file TEXT,
+        error TEXT,
+        started_at TEXT,
+        completed_at TEXT,
+        updated_at TEXT,
+        moved INTEGER NOT NULL DEFAULT 0,
+        removed INTEGER NOT NULL DEFAULT 0,
+        waiting_deletions INTEGER NOT NULL DEFAULT 0,
+        extracted INTEGER NOT NULL DEFAULT 0,
+        embedded INTEGER NOT NULL DEFAULT 0,
+        hashed INTEGER NOT NULL DEFAULT 0,
+        pid INTEGER,
+        process_started_at REAL,
+        boot_id TEXT
+    )
+    """,
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST,)
+"""Migration n brings a catalog from `user_version` n to n + 1."""
+
+VERSION: Final = len(MIGRATIONS)

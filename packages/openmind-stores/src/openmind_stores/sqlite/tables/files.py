@@ -1,0 +1,197 @@
+"""Files in the catalog: reading."""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from openmind.domain.files import FileReason, FileRecord, FileStat
+from openmind.domain.ids import FileId, SourceId
+from openmind.ports.catalog import MemoryCounts
+
+from openmind_stores.sqlite.connection import Row, Session
+from openmind_stores.sqlite.values import array, batches
+
+_REASONS: Final = {reason.value: reason for reason in FileReason}
+
+_COLUMNS: Final = (
+    "id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reason, error, extractor, layout, "
+    "live_generation, chunk_count, missing_vectors, indexed_at, title, metadata"
+)
+_KNOWN: Final = """
+SELECT id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reason, error, extractor, layout,
+    live_generation, chunk_count, missing_vectors, indexed_at, '', '{}'
+FROM files WHERE source_id = ? ORDER BY path_bytes
+"""
+_BY_ID: Final = f"SELECT {_COLUMNS} FROM files WHERE id = ?"
+_BY_PATH: Final = f"SELECT {_COLUMNS} FROM files WHERE path_bytes = ?"
+_BY_IDS: Final = f"SELECT {_COLUMNS} FROM files WHERE id IN (SELECT value FROM json_each(?))"
+_BY_CONTENT: Final = f"""
+SELECT {_COLUMNS} FROM files
+WHERE content_hash = ? AND source_id IN (SELECT id FROM sources WHERE enabled) ORDER BY path_bytes
+"""
+_PAGE: Final = f"""
+SELECT {_COLUMNS} FROM files
+WHERE path_bytes > :after AND (:any_reason OR reason IN (SELECT value FROM json_each(:reasons)))
+ORDER BY path_bytes LIMIT :limit
+"""
+_SOURCE_PAGE: Final = f"""
+SELECT {_COLUMNS} FROM files
+WHERE source_id = :source AND path_bytes > :after
+  AND (:any_reason OR reason IN (SELECT value FROM json_each(:reasons)))
+ORDER BY path_bytes LIMIT :limit
+"""
+_WITHOUT_VECTORS: Final = f"""
+SELECT {_COLUMNS} FROM files
+WHERE missing_vectors > 0 AND live_generation IS NOT NULL AND id > ? ORDER BY id LIMIT ?
+"""
+_UNFILLED: Final = f"""
+SELECT {_COLUMNS} FROM files
+WHERE id > ? AND live_generation IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM filled WHERE table_id = ? AND generation = files.live_generation)
+ORDER BY id LIMIT ?
+"""
+
+_ENABLED_SOURCES: Final = "SELECT COUNT(*) FROM sources WHERE enabled"
+_THIS_SOURCE: Final = "SELECT COUNT(*) FROM sources WHERE id = ?"
+_TALLY: Final = """
+SELECT reason, COUNT(*), SUM(IIF(live_generation IS NULL, 0, chunk_count)),
+    SUM(IIF(live_generation IS NULL, 0, missing_vectors))
+FROM files WHERE source_id IN (SELECT id FROM sources WHERE enabled) GROUP BY source_id, reason
+"""
+_SOURCE_TALLY: Final = """
+SELECT reason, COUNT(*), SUM(IIF(live_generation IS NULL, 0, chunk_count)),
+    SUM(IIF(live_generation IS NULL, 0, missing_vectors))
+FROM files WHERE source_id = ? GROUP BY reason
+"""
+_TEXT_BYTES: Final = "SELECT COALESCE(SUM(size), 0) FROM texts"
+_SOURCE_TEXT_BYTES: Final = """
+SELECT COALESCE(SUM(size), 0) FROM texts
+WHERE EXISTS (
+    SELECT 1 FROM files
+    WHERE source_id = ? AND content_hash = texts.content_hash AND extractor = texts.extractor
+)
+"""
+_JOURNAL_ROWS: Final = "SELECT COUNT(*) FROM vectors"
+
+
+def _record(row: Row) -> FileRecord:
+    """Map a row; the order is that of `_COLUMNS`. This runs for every known file of every run."""
+    (
+        id,
+        source_id,
+        path_bytes,
+        size,
+        mtime_ns,
+        scanned_ns,
+        content_hash,
+        reason,
+        error,
+        extractor,
+        layout,
+        live_generation,
+        chunk_count,
+        missing_vectors,
+        indexed_at,
+        title,
+        metadata,
+    ) = row
+    return FileRecord(
+        id=id,
+        source_id=source_id,
+        path_bytes=path_bytes,
+        stat=FileStat(size=size, mtime_ns=mtime_ns),
+        scanned_ns=scanned_ns,
+        content_hash=content_hash,
+        reason=_REASONS[reason],
+        error=error,
+        extractor=extractor,
+        layout=layout,
+        title=title,
+        metadata=metadata,
+        live_generation=live_generation,
+        chunk_count=chunk_count,
+        missing_vectors=missing_vectors,
+        indexed_at=indexed_at,
+    )
+
+
+class FileReading(Session):
+    """Looks files up and counts them."""
+
+    def counts(self) -> MemoryCounts:
+        return _counts(
+            self.link.rows(_TALLY),
+            sources=self.link.value(_ENABLED_SOURCES),
+            text_bytes=self.link.value(_TEXT_BYTES),
+            journal_rows=self.link.value(_JOURNAL_ROWS),
+        )
+
+    def source_counts(self, source_id: SourceId) -> MemoryCounts:
+        return _counts(
+            self.link.rows(_SOURCE_TALLY, (source_id,)),
+            sources=self.link.value(_THIS_SOURCE, (source_id,)),
+            text_bytes=self.link.value(_SOURCE_TEXT_BYTES, (source_id,)),
+            journal_rows=0,
+        )
+
+    def known_files(self, source_id: SourceId) -> Iterator[FileRecord]:
+        return map(_record, self.link.stream(_KNOWN, (source_id,)))
+
+    def file(self, file_id: FileId) -> FileRecord | None:
+        row = self.link.row(_BY_ID, (file_id,))
+        return _record(row) if row else None
+
+    def file_at(self, path_bytes: bytes) -> FileRecord | None:
+        row = self.link.row(_BY_PATH, (path_bytes,))
+        return _record(row) if row else None
+
+    def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:
+        found: dict[FileId, FileRecord] = {}
+        for batch in batches(file_ids):
+            for row in self.link.rows(_BY_IDS, (array(batch),)):
+                record = _record(row)
+                found[record.id] = record
+        return found
+
+    def files_with_content(self, content_hash: str) -> tuple[FileRecord, ...]:
+        return tuple(map(_record, self.link.rows(_BY_CONTENT, (content_hash,))))
+
+    def list_files(
+        self,
+        *,
+        reasons: Collection[FileReason] = (),
+        source_id: SourceId | None = None,
+        after: bytes = b"",
+        limit: int = 100,
+    ) -> tuple[FileRecord, ...]:
+        wanted = {"after": after, "any_reason": not reasons, "reasons": array(reasons), "limit": limit}
+        if source_id is None:
+            rows = self.link.rows(_PAGE, wanted)
+        else:
+            rows = self.link.rows(_SOURCE_PAGE, {**wanted, "source": source_id})
+        return tuple(map(_record, rows))
+
+    def files_without_vectors(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
+        return tuple(map(_record, self.link.rows(_WITHOUT_VECTORS, (after or "", limit))))
+
+    def unfilled(self, table_id: int, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
+        return tuple(map(_record, self.link.rows(_UNFILLED, (after or "", table_id, limit))))
+
+
+def _counts(tally: list[Row], *, sources: int, text_bytes: int, journal_rows: int) -> MemoryCounts:
+    files = chunks = missing = 0
+    by_reason: dict[FileReason, int] = {}
+    for name, number, chunk_count, missing_vectors in tally:
+        reason = _REASONS[name]
+        by_reason[reason] = by_reason.get(reason, 0) + number
+        files += number
+        chunks += chunk_count
+        missing += missing_vectors
+    return MemoryCounts(
+        sources=sources,
+        files=files,
+        by_reason=by_reason,
+        chunks=chunks,
+        missing_vectors=missing,
+        text_bytes=text_bytes,
+        journal_rows=journal_rows,
+    )

@@ -1,0 +1,116 @@
+"""Generations in the catalog: which are reserved, which died, what a reader may see."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from openmind.domain.ids import FileId, Generation
+from openmind.domain.index import Visibility, as_ranges
+from openmind.ports.catalog import GarbageEntry
+
+from openmind_stores.sqlite.connection import Session
+from openmind_stores.sqlite.values import array, batches
+
+_NEWEST: Final = "SELECT last FROM generations"
+_RESERVE: Final = "UPDATE generations SET last = last + ?"
+_INTENTS: Final = "SELECT table_id, generation FROM intents ORDER BY generation, table_id"
+_INVISIBLE: Final = """
+SELECT generation FROM intents WHERE table_id = :table
+UNION
+SELECT generation FROM garbage WHERE table_id = :table
+ORDER BY generation
+"""
+_LIVE: Final = """
+SELECT live_generation, id, chunk_count FROM files WHERE live_generation IS NOT NULL ORDER BY live_generation
+"""
+_FILLED: Final = """
+SELECT filled.generation, files.id, files.chunk_count
+FROM filled JOIN files ON files.live_generation = filled.generation
+WHERE filled.table_id = ? ORDER BY filled.generation
+"""
+_GARBAGE: Final = """
+SELECT table_id, generation, died_at FROM garbage WHERE died_at < ?
+ORDER BY died_at, table_id, generation LIMIT ?
+"""
+_INTEND: Final = "INSERT INTO intents (generation, table_id) VALUES (?, ?)"
+_BURY: Final = """
+INSERT OR IGNORE INTO garbage (table_id, generation, died_at)
+SELECT table_id, generation, :at FROM intents WHERE generation IN (SELECT value FROM json_each(:generations))
+"""
+_END: Final = "DELETE FROM intents WHERE generation IN (SELECT value FROM json_each(?))"
+_BURY_ALL: Final = """
+INSERT OR IGNORE INTO garbage (table_id, generation, died_at) SELECT table_id, generation, ? FROM intents
+"""
+_END_ALL: Final = "DELETE FROM intents"
+_DROP_GARBAGE: Final = "DELETE FROM garbage WHERE table_id = ? AND generation = ?"
+_DROP_FILLED: Final = "DELETE FROM filled WHERE table_id = ? AND generation = ?"
+_FILL: Final = """
+INSERT OR IGNORE INTO filled (table_id, generation)
+SELECT :table, live_generation FROM files WHERE live_generation IN (SELECT value FROM json_each(:generations))
+"""
+# They died while their rows were being copied; nobody searches a table that is being filled, so they are old at once.
+_BURY_UNFILLED: Final = """
+INSERT OR IGNORE INTO garbage (table_id, generation, died_at)
+SELECT :table, value, 0.0 FROM json_each(:generations)
+WHERE NOT EXISTS (SELECT 1 FROM files WHERE live_generation = json_each.value)
+"""
+
+
+class GenerationReading(Session):
+    """Tells what may be seen."""
+
+    def visibility(self, table_id: int) -> Visibility:
+        dead = [generation for (generation,) in self.link.stream(_INVISIBLE, {"table": table_id})]
+        return Visibility(newest=self.link.value(_NEWEST), dead=as_ranges(dead))
+
+    def garbage(self, *, died_before: float, limit: int) -> tuple[GarbageEntry, ...]:
+        rows = self.link.rows(_GARBAGE, (died_before, limit))
+        return tuple(
+            GarbageEntry(table_id=table_id, generation=generation, died_at=died_at)
+            for table_id, generation, died_at in rows
+        )
+
+    def intents(self) -> tuple[tuple[int, Generation], ...]:
+        return tuple((table_id, generation) for table_id, generation in self.link.rows(_INTENTS))
+
+    def live_generations(self) -> Iterator[tuple[Generation, FileId, int]]:
+        yield from self.link.stream(_LIVE)
+
+    def filled_generations(self, table_id: int) -> Iterator[tuple[Generation, FileId, int]]:
+        yield from self.link.stream(_FILLED, (table_id,))
+
+
+class GenerationWriting(GenerationReading):
+    """Reserves generations and buries them."""
+
+    def begin(self, table_ids: Sequence[int], count: int) -> list[Generation]:
+        self.link.run(_RESERVE, (count,))
+        last: int = self.link.value(_NEWEST)
+        generations = [Generation(number) for number in range(last - count + 1, last + 1)]
+        self.link.run_many(_INTEND, ((number, table_id) for number in generations for table_id in table_ids))
+        return generations
+
+    def abandon(self, generations: Iterable[Generation], *, at: float) -> None:
+        for batch in batches(generations):
+            packed = array(batch)
+            self.link.run(_BURY, {"at": at, "generations": packed})
+            self.link.run(_END, (packed,))
+
+    def abandon_all(self, *, at: float) -> int:
+        self.link.run(_BURY_ALL, (at,))
+        return self.link.run(_END_ALL)
+
+    def drop_garbage(self, entries: Iterable[GarbageEntry]) -> None:
+        for batch in batches(entries):
+            names = [(entry.table_id, entry.generation) for entry in batch]
+            self.link.run_many(_DROP_GARBAGE, names)
+            self.link.run_many(_DROP_FILLED, names)
+
+    def mark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
+        for batch in batches(generations):
+            named = {"table": table_id, "generations": array(batch)}
+            self.link.run(_FILL, named)
+            self.link.run(_BURY_UNFILLED, named)
+
+    def unmark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
+        for batch in batches(generations):
+            self.link.run_many(_DROP_FILLED, ((table_id, generation) for generation in batch))

@@ -1,0 +1,182 @@
+"""Runs and jobs in the catalog. Their columns have the documented names, which differ from those of the tally."""
+
+from typing import Final
+
+from openmind.domain.ids import JobId, RunId
+from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
+
+from openmind_stores.sqlite.connection import Row, Session
+from openmind_stores.sqlite.values import text
+
+# Both selects begin with the tally in the order of `_tally` and go on with the process.
+_RUNS: Final = """
+SELECT files_seen, files_indexed, already_indexed, files_skipped, errors, moved, removed, waiting_deletions, chunks,
+    extracted, embedded, hashed, pid, process_started_at, boot_id,
+    id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, job_id
+FROM index_runs ORDER BY rowid DESC LIMIT ?
+"""
+_RUN: Final = """
+SELECT files_seen, files_indexed, already_indexed, files_skipped, errors, moved, removed, waiting_deletions, chunks,
+    extracted, embedded, hashed, pid, process_started_at, boot_id,
+    id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, job_id
+FROM index_runs WHERE id = ?
+"""
+_NEW_RUN: Final = "INSERT INTO index_runs (id, started_at) VALUES (?, '') ON CONFLICT (id) DO NOTHING"
+_SAVE_RUN: Final = """
+UPDATE index_runs SET
+    files_seen = ?, files_indexed = ?, already_indexed = ?, files_skipped = ?, errors = ?, moved = ?, removed = ?,
+    waiting_deletions = ?, chunks = ?, extracted = ?, embedded = ?, hashed = ?,
+    pid = ?, process_started_at = ?, boot_id = ?,
+    started_at = ?, finished_at = ?, state = ?, heartbeat_at = ?, current_file = ?, error = ?, job_id = ?
+WHERE id = ?
+"""
+_JOB: Final = """
+SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_files, moved, removed,
+    waiting_deletions, total_chunks, extracted, embedded, hashed, pid, process_started_at, boot_id,
+    id, status, COALESCE(current_file, ''), COALESCE(error, ''), COALESCE(started_at, ''),
+    COALESCE(completed_at, ''), COALESCE(updated_at, '')
+FROM index_jobs WHERE id = ?
+"""
+_LATEST_JOB: Final = """
+SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_files, moved, removed,
+    waiting_deletions, total_chunks, extracted, embedded, hashed, pid, process_started_at, boot_id,
+    id, status, COALESCE(current_file, ''), COALESCE(error, ''), COALESCE(started_at, ''),
+    COALESCE(completed_at, ''), COALESCE(updated_at, '')
+FROM index_jobs ORDER BY rowid DESC LIMIT 1
+"""
+_NEW_JOB: Final = "INSERT INTO index_jobs (id, status) VALUES (?, ?)"
+_CHANGE_JOB: Final = """
+UPDATE index_jobs SET
+    total_files = ?, indexed_files = ?, already_indexed_files = ?, skipped_files = ?, failed_files = ?, moved = ?,
+    removed = ?, waiting_deletions = ?, total_chunks = ?, extracted = ?, embedded = ?, hashed = ?,
+    pid = ?, process_started_at = ?, boot_id = ?,
+    processed_files = ?, status = ?, current_file = ?, error = ?, started_at = ?, completed_at = ?, updated_at = ?
+WHERE id = ? AND status = ?
+"""
+
+
+def _tally(row: Row) -> IndexTally:
+    total, indexed, already, skipped, failed, moved, removed, waiting, chunks, extracted, embedded, hashed = row[:12]
+    return IndexTally(
+        total=total,
+        indexed=indexed,
+        already_indexed=already,
+        skipped=skipped,
+        failed=failed,
+        moved=moved,
+        removed=removed,
+        waiting_deletions=waiting,
+        chunks=chunks,
+        extracted=extracted,
+        embedded=embedded,
+        hashed=hashed,
+    )
+
+
+def _process(row: Row) -> ProcessMark | None:
+    pid, started_at, boot_id = row[12:15]
+    return None if pid is None else ProcessMark(pid=pid, started_at=started_at, boot_id=boot_id)
+
+
+def _columns(tally: IndexTally, process: ProcessMark | None) -> tuple[object, ...]:
+    """Map tally and process to columns, in the order in which they are read."""
+    counts = (
+        tally.total,
+        tally.indexed,
+        tally.already_indexed,
+        tally.skipped,
+        tally.failed,
+        tally.moved,
+        tally.removed,
+        tally.waiting_deletions,
+        tally.chunks,
+        tally.extracted,
+        tally.embedded,
+        tally.hashed,
+    )
+    mark = (None, None, None) if process is None else (process.pid, process.started_at, process.boot_id)
+    return (*counts, *mark)
+
+
+def _run(row: Row) -> IndexRun:
+    id, started_at, finished_at, state, heartbeat_at, current_file, error, job_id = row[15:]
+    return IndexRun(
+        id=id,
+        started_at=started_at,
+        finished_at=finished_at,
+        state=JobState(state),
+        process=_process(row),
+        heartbeat_at=heartbeat_at,
+        tally=_tally(row),
+        current_file=current_file,
+        error=error,
+        job_id=job_id,
+    )
+
+
+def _job(row: Row) -> IndexJob:
+    id, status, current_file, error, started_at, completed_at, updated_at = row[15:]
+    return IndexJob(
+        id=id,
+        state=JobState(status),
+        tally=_tally(row),
+        current_file=current_file,
+        error=error,
+        started_at=started_at,
+        completed_at=completed_at,
+        updated_at=updated_at,
+        process=_process(row),
+    )
+
+
+class RunReading(Session):
+    """Looks runs and jobs up."""
+
+    def run(self, run_id: RunId) -> IndexRun | None:
+        row = self.link.row(_RUN, (run_id,))
+        return _run(row) if row else None
+
+    def runs(self, *, limit: int = 20) -> tuple[IndexRun, ...]:
+        return tuple(map(_run, self.link.rows(_RUNS, (limit,))))
+
+    def job(self, job_id: JobId) -> IndexJob | None:
+        row = self.link.row(_JOB, (job_id,))
+        return _job(row) if row else None
+
+    def latest_job(self) -> IndexJob | None:
+        row = self.link.row(_LATEST_JOB)
+        return _job(row) if row else None
+
+
+class RunWriting(RunReading):
+    """Saves runs and jobs."""
+
+    def save_run(self, run: IndexRun) -> None:
+        told = (
+            run.started_at,
+            run.finished_at,
+            run.state.value,
+            run.heartbeat_at,
+            text(run.current_file),
+            text(run.error),
+            run.job_id,
+        )
+        self.link.run(_NEW_RUN, (run.id,))
+        self.link.run(_SAVE_RUN, (*_columns(run.tally, run.process), *told, run.id))
+
+    def add_job(self, job: IndexJob) -> None:
+        self.link.run(_NEW_JOB, (job.id, job.state.value))
+        self.change_job(job, expected=job.state)
+
+    def change_job(self, job: IndexJob, *, expected: JobState) -> bool:
+        told = (
+            job.tally.processed,
+            job.state.value,
+            text(job.current_file),
+            text(job.error),
+            job.started_at,
+            job.completed_at,
+            job.updated_at,
+        )
+        changed = self.link.run(_CHANGE_JOB, (*_columns(job.tally, job.process), *told, job.id, expected.value))
+        return changed == 1

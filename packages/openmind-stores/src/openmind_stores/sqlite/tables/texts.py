@@ -1,0 +1,55 @@
+"""Kept texts and journalled vectors: what spares a second extraction and a second embedding."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Final
+
+from openmind_stores.sqlite.connection import Session
+from openmind_stores.sqlite.values import batches
+
+_TEXT: Final = "SELECT packed FROM texts WHERE content_hash = ? AND extractor = ?"
+_KEEP_TEXT: Final = """
+INSERT INTO texts (content_hash, extractor, size, packed) VALUES (?, ?, ?, ?)
+ON CONFLICT (content_hash, extractor) DO NOTHING
+"""
+_DROP_UNUSED: Final = """
+DELETE FROM texts WHERE NOT EXISTS (
+    SELECT 1 FROM files WHERE content_hash = texts.content_hash AND extractor = texts.extractor
+)
+"""
+_VECTOR: Final = "SELECT vector FROM vectors WHERE embedder = ? AND input_hash = ?"
+_KEEP_VECTOR: Final = "INSERT OR REPLACE INTO vectors (embedder, input_hash, vector) VALUES (?, ?, ?)"
+_DROP_VECTOR: Final = "DELETE FROM vectors WHERE embedder = ? AND input_hash = ?"
+_DROP_EMBEDDER: Final = "DELETE FROM vectors WHERE embedder = ?"
+
+
+class TextReading(Session):
+    """Looks up what was kept."""
+
+    def text(self, content_hash: str, extractor: str) -> bytes | None:
+        packed: bytes | None = self.link.value(_TEXT, (content_hash, extractor))
+        return packed
+
+    def vectors(self, embedder: str, hashes: Collection[bytes]) -> dict[bytes, bytes]:
+        found = ((input_hash, self.link.value(_VECTOR, (embedder, input_hash))) for input_hash in hashes)
+        return {input_hash: vector for input_hash, vector in found if vector is not None}
+
+
+class TextWriting(TextReading):
+    """Keeps and forgets."""
+
+    def keep_text(self, content_hash: str, extractor: str, packed: bytes) -> None:
+        self.link.run(_KEEP_TEXT, (content_hash, extractor, len(packed), packed))
+
+    def drop_unused_texts(self) -> int:
+        return self.link.run(_DROP_UNUSED)
+
+    def keep_vectors(self, embedder: str, vectors: Mapping[bytes, bytes]) -> None:
+        rows = ((embedder, input_hash, vector) for input_hash, vector in vectors.items())
+        self.link.run_many(_KEEP_VECTOR, rows)
+
+    def drop_vectors(self, embedder: str, hashes: Iterable[bytes] | None = None) -> None:
+        if hashes is None:
+            self.link.run(_DROP_EMBEDDER, (embedder,))
+            return
+        for batch in batches(hashes):
+            self.link.run_many(_DROP_VECTOR, ((embedder, input_hash) for input_hash in batch))

@@ -1,0 +1,82 @@
+"""Local storage: the catalog in SQLite and the passages in Lance, side by side in a home."""
+
+import os
+import threading
+from contextlib import AbstractContextManager
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from attrs import define, field
+from openmind.ports.catalog import Catalog
+from openmind.ports.chunk_store import ChunkStore
+
+from openmind_stores.sqlite.catalog import CATALOG_FILE, SqliteCatalog
+from openmind_stores.sqlite.errors import translate_os
+from openmind_stores.sqlite.locks import hold_index_lock
+
+INDEX_LOCK: Final = "index.lock"
+CHUNKS_FOLDER: Final = "lancedb"
+FOLDER_MODE: Final = 0o700
+
+
+@define
+class LocalStorage:
+    """Implements `openmind.ports.storage.Storage`. Thread-safe.
+
+    The chunk store is made when it is first asked for: what only reads the catalog never pays for Lance.
+    """
+
+    home: Path
+    _catalog: SqliteCatalog = field(init=False)
+    _chunks: ChunkStore | None = field(default=None, init=False, repr=False, eq=False)
+    _making: threading.Lock = field(factory=threading.Lock, init=False, repr=False, eq=False)
+
+    @_catalog.default
+    def _make_catalog(self) -> SqliteCatalog:
+        return SqliteCatalog(self.home)
+
+    @property
+    def catalog(self) -> Catalog:
+        return self._catalog
+
+    @property
+    def chunks(self) -> ChunkStore:
+        with self._making:
+            if self._chunks is None:
+                from openmind_stores.lance.chunk_store import LanceChunkStore
+
+                self._chunks = LanceChunkStore(self.home / CHUNKS_FOLDER)
+            return self._chunks
+
+    def initialise(self) -> None:
+        try:
+            self.home.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        except OSError as error:
+            raise translate_os(error, self.home) from error
+        self._catalog.initialise(written_by=version("openmind-stores"))
+
+    def index_lock(self) -> AbstractContextManager[None]:
+        return hold_index_lock(self.home / INDEX_LOCK)
+
+    def size_bytes(self) -> int:
+        names = (CATALOG_FILE, f"{CATALOG_FILE}-wal", f"{CATALOG_FILE}-shm")
+        return sum(_file_size(self.home / name) for name in names) + _folder_size(self.home / CHUNKS_FOLDER)
+
+    def close(self) -> None:
+        """Sessions close their connections themselves; nothing is left to give back."""
+
+
+def _file_size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _folder_size(folder: Path) -> int:
+    """Add up the files below a folder; what vanishes meanwhile does not count."""
+    total = 0
+    for place, _, names in os.walk(folder):
+        total += sum(_file_size(Path(place, name)) for name in names)
+    return total
