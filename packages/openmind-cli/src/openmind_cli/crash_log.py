@@ -8,6 +8,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
+from openmind.adapters.home import Home
+from openmind.domain.errors import OpenMindError
+
 
 def _now() -> datetime:
     return datetime.now(UTC)
@@ -33,10 +36,12 @@ def record_crash(error: BaseException, *, now: Callable[[], datetime] = _now) ->
 
 def _log_folder() -> Path | None:
     """The log folder of the home; a home is not created for the sake of a log."""
-    home = Path(os.environ.get("OPENMIND_HOME") or Path.home() / ".openmind")
-    if not (home / ".openmind-home").is_file():
+    home = Home.at(None)
+    try:
+        home.require()
+    except OpenMindError:
         return None
-    return home / "logs"
+    return home.logs
 
 
 def _append(folder: Path, line: str) -> Path:

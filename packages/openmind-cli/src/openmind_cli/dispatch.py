@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, UnknownOptionError, UnusedCliTokensError
 from openmind.domain.errors import PluginError, UsageError
 from openmind.plugins.manager import load_plugins
 from openmind.plugins.registries import CommandEntry, Registered
@@ -39,7 +39,7 @@ def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plu
     try:
         code = app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
     except CycloptsError as error:
-        raise UsageError(_sentence(str(error)), hint=_hint(error, named)) from error
+        raise UsageError(_sentence(error), hint=_hint(error, named)) from error
     return code if isinstance(code, int) else OK
 
 
@@ -79,13 +79,16 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"{found}`openmind --help` lists the commands."
 
 
-def _sentence(message: str) -> str:
-    """Cyclopts writes sentences; ours begin in lower case because the program's name stands before them."""
-    first = message.strip() or "the arguments make no sense"
-    return first[0].lower() + first[1:]
+def _sentence(error: CycloptsError) -> str:
+    """What is wrong; the program's name stands before it, so it begins in lower case."""
+    if isinstance(error, UnusedCliTokensError):
+        return f"there is more than the command takes: {' '.join(error.unused_tokens or ())}"
+    message = str(error).strip() or "the arguments make no sense"
+    return message[0].lower() + message[1:]
 
 
 def _hint(error: CycloptsError, named: str | None) -> str:
     chain = " ".join(error.command_chain or ([named] if named else []))
     shown = f"`openmind {chain} --help`" if chain else "`openmind --help`"
-    return f"{shown} shows what can be given. Put `--` before text that begins with a dash."
+    dashes = " Put `--` before text that begins with a dash." if isinstance(error, UnknownOptionError) else ""
+    return f"{shown} shows what can be given.{dashes}"

@@ -5,9 +5,11 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON, errors too.")]
+Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON, errors too.")]
 SearchLimit = Annotated[int, Parameter(validator=Number(gte=1, lte=50))]
 AskLimit = Annotated[int, Parameter(validator=Number(gte=1, lte=20))]
 PerFile = Annotated[int, Parameter(validator=Number(gte=0))]
-Flag = Annotated[bool, Parameter(negative="")]
-"""A switch that has no `--no-` form."""
+Switch = Annotated[bool, Parameter(negative="", show_default=False)]
+"""Off unless it is given; there is no `--no-` form."""
+Several = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]
+"""An option that may be given several times."""

@@ -5,16 +5,16 @@ from openmind import open_memory
 from openmind.domain.contract import index_object
 
 from openmind_cli.exit_codes import FAILED, OK
-from openmind_cli.parameters import Flag, Json
+from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.progress import shown_progress
 from openmind_cli.render.reports import is_partial, print_report
 
-app = App(name="index", help="Read what is new or changed in the sources.")
+app = App(name="index")
 
 
 @app.default
-def index(*, accept_deletions: Flag = False, json: Json = False) -> int:
+def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
     """Read what is new or changed in the sources.
 
     Files that have not changed are not read again. Ctrl-C keeps what was finished; the next run goes on from there.

@@ -3,15 +3,13 @@
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
 
-from cyclopts import Parameter
 from openmind import open_memory
 from openmind.domain.contract import search_object
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE
 
 from openmind_cli.exit_codes import OK
-from openmind_cli.parameters import Flag, Json, PerFile, SearchLimit
+from openmind_cli.parameters import Json, PerFile, SearchLimit, Several, Switch
 from openmind_cli.render.hits import print_result
 from openmind_cli.render.objects import print_object
 from openmind_cli.sources import find_source
@@ -20,13 +18,13 @@ from openmind_cli.sources import find_source
 def search(
     *query: str,
     limit: SearchLimit = DEFAULT_LIMIT,
-    source: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    source: Several = (),
     folder: str | None = None,
-    ext: Annotated[tuple[str, ...], Parameter(negative="")] = (),
+    ext: Several = (),
     after: datetime | None = None,
     before: datetime | None = None,
     per_file: PerFile = DEFAULT_PER_FILE,
-    explain: Flag = False,
+    explain: Switch = False,
     json: Json = False,
 ) -> int:
     """Find passages by meaning and by words.

@@ -16,7 +16,7 @@ app = App(name="source", help="Say which folders OpenMind may read.")
 
 
 @app.command
-def add(path: str, *, recursive: bool = True, ocr: bool = True, code: bool = False, json: Json = False) -> int:
+def add(path: str, /, *, recursive: bool = True, ocr: bool = True, code: bool = False, json: Json = False) -> int:
     """Let OpenMind read a folder.
 
     Nothing is read yet: `openmind index` does that.
@@ -67,7 +67,7 @@ def list_sources(*, json: Json = False) -> int:
 
 
 @app.command
-def remove(source: str, *, json: Json = False) -> int:
+def remove(source: str, /, *, json: Json = False) -> int:
     """Forget a folder and everything that was read from it.
 
     The folder and its files stay as they are.

@@ -1,9 +1,7 @@
 """`openmind status`."""
 
 from collections.abc import Iterator
-from typing import Annotated
 
-from cyclopts import Parameter
 from openmind import OpenMind, open_memory
 from openmind.domain.contract import file_object, status_object
 from openmind.domain.errors import UsageError
@@ -17,7 +15,7 @@ from openmind_cli.render.status import print_file, print_status
 PAGE = 500
 
 
-def status(*, files: Annotated[str | None, Parameter(negative="")] = None, json: Json = False) -> int:
+def status(*, files: str | None = None, json: Json = False) -> int:
     """Show what is in memory and what goes on.
 
     Parameters

@@ -1,0 +1,59 @@
+"""Commands that need little import little."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.e2e
+
+HEAVY = {"lance", "lancedb", "pyarrow", "pandas", "numpy", "httpx", "litestar", "onnxruntime"}
+MODULES = """
+import json, sys
+from openmind_cli.main import main
+code = main(sys.argv[2:])
+with open(sys.argv[1], "w") as file:
+    json.dump([code, sorted(sys.modules)], file)
+"""
+
+
+def modules(openmind, tmp_path: Path, *arguments: str) -> set[str]:
+    """The modules that are loaded when the command has ended."""
+    listing = tmp_path / "modules.json"
+    command = [sys.executable, "-c", MODULES, str(listing), *arguments]
+    subprocess.run(command, env=openmind.environment(), capture_output=True, check=True, timeout=100)
+    code, loaded = json.loads(listing.read_text())
+    assert code == 0
+    return set(loaded)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["source", "list"], ["status"]], ids=" ".join)
+def test_a_light_command_imports_nothing_heavy(openmind, tmp_path: Path, arguments: list[str]) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("Alpha.")
+    openmind.done("source", "add", str(tmp_path / "notes"))
+    openmind.done("index")
+
+    assert not modules(openmind, tmp_path, *arguments) & HEAVY
+
+
+def test_the_help_imports_neither_the_engine_nor_a_prompt(openmind, tmp_path: Path) -> None:
+    loaded = modules(openmind, tmp_path, "--help")
+
+    assert not loaded & {"sqlite3", "questionary", "openmind.bootstrap", "openmind.application.memory"}
+
+
+def test_output_through_a_pipe_needs_no_rich_of_ours(openmind, tmp_path: Path) -> None:
+    openmind.done("init")
+
+    assert "rich" not in modules(openmind, tmp_path, "status")
+
+
+def test_the_module_runs_like_the_program(openmind) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "openmind_cli", "--version"], env=openmind.environment(), capture_output=True, check=True
+    )
+
+    assert ran.stdout.decode() == openmind.done("--version").out
