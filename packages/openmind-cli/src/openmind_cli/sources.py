@@ -8,15 +8,13 @@ from openmind.domain.ids import SourceId
 
 
 def find_source(memory: OpenMind, named: str) -> SourceId:
-    """The id that was given, or the id of the source at the path that was given.
+    """The source with the id that was given, or at the path that was given.
 
-    What is neither is passed on as an id, for the service to refuse.
+    Raises:
+        SourceNotFound: there is none.
     """
-    sources = memory.sources.list()
-    if any(source.id == named for source in sources):
-        return SourceId(named)
-    path = os.fsencode(Path(named).expanduser().resolve())
-    unresolved = os.fsencode(Path(named).expanduser().absolute())
+    path = Path(named).expanduser()
     # The folder may be gone, and then a link on the way to it can no longer be followed: both forms count.
-    found = [source.id for source in sources if source.path_bytes in {path, unresolved}]
-    return found[0] if found else SourceId(named)
+    forms = {os.fsencode(path.resolve()), os.fsencode(path.absolute())}
+    found = [source.id for source in memory.sources.list() if source.id == named or source.path_bytes in forms]
+    return found[0] if found else memory.sources.get(SourceId(named)).id

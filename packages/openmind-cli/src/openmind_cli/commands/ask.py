@@ -1,10 +1,12 @@
 """`openmind ask`."""
 
+from contextlib import suppress
+
 from openmind import OpenMind, open_memory
-from openmind.domain.answers import Answer, AnswerState
+from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AnswerState
 from openmind.domain.contract import answer_object, hit_object, problem
+from openmind.domain.errors import DocumentNotFound
 from openmind.domain.ids import FileId
-from openmind.domain.search import DEFAULT_LIMIT
 
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import AskLimit, Json
@@ -13,7 +15,7 @@ from openmind_cli.render.links import file_link
 from openmind_cli.render.objects import print_object
 
 
-def ask(*question: str, limit: AskLimit = DEFAULT_LIMIT, json: Json = False) -> int:
+def ask(*question: str, limit: AskLimit = DEFAULT_ASK_LIMIT, json: Json = False) -> int:
     """Answer a question from your files.
 
     Without a chat model the passages that fit best are shown.
@@ -37,9 +39,15 @@ def ask(*question: str, limit: AskLimit = DEFAULT_LIMIT, json: Json = False) -> 
 
 
 def links_of(memory: OpenMind, answer: Answer) -> dict[FileId, str]:
-    """The exact bytes of each path come from the catalog: a path that is shown may have escapes in it."""
-    files = {hit.file_id for hit in answer.sources}
-    return {file_id: file_link(memory.documents.get(file_id).path_bytes) for file_id in files}
+    """The links of an answer's sources.
+
+    The exact bytes of each path come from the catalog: a path that is shown may have escapes in it.
+    """
+    links: dict[FileId, str] = {}
+    for file_id in {hit.file_id for hit in answer.sources}:
+        with suppress(DocumentNotFound):  # it left the memory since it was found
+            links[file_id] = file_link(memory.documents.get(file_id).path_bytes)
+    return links
 
 
 def _failure(answer: Answer) -> dict[str, object]:
