@@ -2,13 +2,29 @@
 
 from enum import StrEnum
 
-from attrs import frozen
+from attrs import field, frozen
 
 from openmind.domain.ids import SessionId
-from openmind.domain.search import SearchHit
+from openmind.domain.search import SearchFilters, SearchHit
 
 DEFAULT_ASK_LIMIT = 5
 MAX_ASK_LIMIT = 20
+
+
+@frozen(kw_only=True)
+class AskRequest:
+    """A question, and how it is to be answered."""
+
+    question: str
+    limit: int = DEFAULT_ASK_LIMIT
+    """Most passages that the answer may rest on."""
+    filters: SearchFilters = field(factory=SearchFilters)
+    reasoning: bool = False
+    """Whether the model's reasoning is wanted as well."""
+    session_id: SessionId | None = None
+    """The conversation that the question goes on with."""
+    conversation: bool = False
+    """Whether a new conversation begins with this question, so that others can follow."""
 
 
 class AnswerState(StrEnum):
