@@ -219,6 +219,12 @@ class JobActive(JobError):
     code = "job.active"
 
 
+class WorkersUnavailable(JobError):
+    """The processes that read files cannot be started, or were ended."""
+
+    code = "index.workers"
+
+
 class IndexingBusy(JobError):
     """Another process is indexing."""
 

@@ -1,0 +1,286 @@
+"""One disposable process that does what this one must not do itself: parse what may crash, hang or swell."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections import deque
+from collections.abc import Mapping
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from attrs import define, field
+
+from openmind.adapters.framing import Frame, FrameError, FrameKind, FrameTooBig, encode, read_frame
+from openmind.adapters.spawning import spawn
+from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Limits, Outcome, Part, WorkerFailure, WorkerPlan
+
+MAX_LOG_BYTES = 16 * MEGABYTE
+LOG_TAIL_BYTES = 4_096
+PIPELINE_BYTES = 4_096
+"""Requests that wait in the pipe: less than any pipe holds, so that sending never waits while a reply does."""
+PART_BYTES = 256
+"""What holding a part costs beside its content."""
+STARTING_S = 60.0
+
+
+class WorkerDied(Exception):
+    """The worker is gone, and the oldest request with it."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__(outcome.failure)
+        self.outcome = outcome
+
+
+@define(eq=False, kw_only=True)
+class WorkerProcess:
+    """A child process that answers requests in order.
+
+    One thread, which must be the one that started it and must outlive it, sends and receives: Linux ends the child
+    with that thread. Another one may `inspect` and `kill`.
+    """
+
+    plan: WorkerPlan
+    served: int = 0
+    _process: subprocess.Popen[bytes]
+    _folder: Path
+    _log: BinaryIO
+    _unanswered: deque[tuple[int, Limits]] = field(factory=deque)
+    _deadline: float | None = None
+    _memory_bytes: int = 0
+    _heavy_bytes: int = 0
+    """The memory limit that holds at least, since models stay loaded."""
+    _rss: int = 0
+    _settled_rss: int = 0
+    """What it needed after the first reply: libraries and models are loaded then."""
+    _settled_after: int = 1
+    _verdict: WorkerFailure | None = None
+    _closed: bool = False
+    _life: threading.Lock = field(factory=threading.Lock)
+
+    @classmethod
+    def start(cls, plan: WorkerPlan) -> "WorkerProcess":
+        """Start a process; it is not ready before `get_ready`.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        folder = Path(tempfile.mkdtemp(prefix="worker-", dir=plan.folder))
+        log = (folder / "log").open("wb+")
+        try:
+            process = spawn(folder, log)
+        except OSError:
+            log.close()
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return cls(plan=plan, process=process, folder=folder, log=log)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def get_ready(self) -> None:
+        """Hand over the setup and wait until it is done.
+
+        Raises:
+            WorkerDied: it did not work.
+        """
+        self._watch(Limits(wall_s=STARTING_S))
+        setup = {"target": self.plan.target, "setup": self.plan.setup, "address_space": self.plan.address_space}
+        self._write(encode(FrameKind.SETUP, setup))
+        frame, _ = self._read([], 0, limit=MEGABYTE)
+        if frame.kind is not FrameKind.READY:
+            raise self._died(_told(frame), [], 0)
+        self._watch(None)
+
+    def has_room(self, request: bytes) -> bool:
+        """Whether a request can be sent ahead of the reply to the one before."""
+        return not self._unanswered or sum(size for size, _ in self._unanswered) + len(request) <= PIPELINE_BYTES
+
+    def send(self, request: bytes, limits: Limits) -> None:
+        """Send a request; several may be under way while there `has_room`.
+
+        Raises:
+            WorkerDied: the worker is gone; the oldest request without a reply is to blame.
+        """
+        self._unanswered.append((len(request), limits))
+        if len(self._unanswered) == 1:
+            self._watch(limits)
+        self._write(request)
+
+    def receive(self) -> Outcome:
+        """Wait for the whole reply to the oldest request.
+
+        Raises:
+            WorkerDied: the worker is gone; what it sent before is in the error.
+        """
+        _, limits = self._unanswered[0]
+        parts: list[Part] = []
+        size = 0
+        slow: Limits | None = None
+        while True:
+            frame, frame_size = self._read(parts, size, limit=limits.output_bytes)
+            size += frame_size + PART_BYTES
+            if frame.kind is FrameKind.PART:
+                parts.append(Part(frame.message, frame.payload))
+            elif frame.kind is FrameKind.SLOW:
+                slow = limits.slow
+                self._grow_heavy(slow)
+            elif frame.kind is FrameKind.END:
+                break
+            else:
+                raise self._died(_told(frame), parts, size)
+            if slow:
+                self._watch(slow)
+        self.served += 1
+        self._unanswered.popleft()
+        self._watch(self._unanswered[0][1] if self._unanswered else None)
+        return Outcome(parts, size=size)
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it owes a reply."""
+        return self._deadline is not None
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether a fresh process should take over."""
+        grown = self._rss - self._settled_rss if self._settled_rss else 0
+        return grown > self.plan.recycle_growth or 0 < self.plan.recycle_after <= self.served
+
+    def inspect(self) -> None:
+        """Kill the process when it has overdrawn its limits; for another thread to do ten times a second."""
+        with self._life:
+            if self._closed or self._deadline is None:
+                return
+            if time.monotonic() > self._deadline:
+                self._kill(WorkerFailure(FailureKind.TIMEOUT, "it took too long"))
+                return
+            self._rss = _resident_bytes(self.pid)
+            if not self._settled_rss and self.served >= self._settled_after:
+                self._settled_rss = self._rss
+            if self._rss > self._memory_bytes:
+                detail = f"it needed more than {self._memory_bytes // MEGABYTE} MB of memory"
+                self._kill(WorkerFailure(FailureKind.TOO_BIG, detail))
+            elif os.fstat(self._log.fileno()).st_size > MAX_LOG_BYTES:
+                self._kill(WorkerFailure(FailureKind.CRASHED, "it wrote messages without end"))
+
+    def kill(self) -> None:
+        """End the process at once; safe at any time."""
+        with self._life:
+            if not self._closed:
+                self._kill(None)
+
+    def close(self) -> None:
+        """End the process and remove its folder; safe to call twice."""
+        with self._life:
+            if self._closed:
+                return
+            self._closed = True
+            self._kill(None)
+        for stream in (self._process.stdin, self._process.stdout):
+            with contextlib.suppress(OSError):  # what was still to be flushed has nobody to read it
+                cast(BinaryIO, stream).close()
+        self._wait()
+        self._log.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _watch(self, limits: Limits | None) -> None:
+        """Let the clock run anew, or stop it."""
+        with self._life:
+            self._deadline = time.monotonic() + limits.wall_s if limits else None
+            if limits:
+                self._memory_bytes = max(limits.memory_bytes, self._heavy_bytes)
+
+    def _grow_heavy(self, limits: Limits | None) -> None:
+        """Expect more memory from now on, and measure growth from where that ends."""
+        with self._life:
+            if limits and not self._heavy_bytes:
+                self._heavy_bytes = limits.memory_bytes
+                self._settled_rss, self._settled_after = 0, self.served + 1
+
+    def _write(self, data: bytes) -> None:
+        stdin = cast(BinaryIO, self._process.stdin)
+        try:
+            stdin.write(data)
+            stdin.flush()
+        except (OSError, ValueError):
+            # It may have said why before it went: whoever reads next will know.
+            return
+
+    def _read(self, parts: list[Part], size: int, *, limit: int) -> tuple[Frame, int]:
+        try:
+            read = read_frame(cast(BinaryIO, self._process.stdout), max_bytes=limit - size)
+        except FrameTooBig as error:
+            failure = WorkerFailure(FailureKind.TOO_BIG, "it holds more text than is taken")
+            raise self._died(failure, parts, size) from error
+        except (FrameError, OSError, ValueError) as error:
+            raise self._died(WorkerFailure(FailureKind.CRASHED, str(error)), parts, size) from error
+        if read is None:
+            raise self._died(None, parts, size)
+        return read
+
+    def _died(self, failure: WorkerFailure | None, parts: list[Part], size: int) -> WorkerDied:
+        """Make sure that it is dead, and find out why."""
+        self.kill()
+        code = self._wait()
+        failure = self._verdict or failure or _read_exit(code, self._last_words())
+        return WorkerDied(Outcome(parts, failure, size))
+
+    def _wait(self) -> int | None:
+        try:
+            return self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:  # the system cannot end it now, and we cannot do more
+            return None
+
+    def _kill(self, verdict: WorkerFailure | None) -> None:
+        self._verdict = self._verdict or verdict
+        try:
+            if os.name == "posix":
+                os.killpg(self._process.pid, signal.SIGKILL)  # its own children, too
+            else:
+                self._process.kill()
+        except (ProcessLookupError, PermissionError):  # it has ended by itself
+            pass
+
+    def _last_words(self) -> str:
+        size = os.fstat(self._log.fileno()).st_size
+        self._log.seek(max(0, size - LOG_TAIL_BYTES))
+        lines = self._log.read(LOG_TAIL_BYTES).decode("utf-8", "replace").strip().splitlines()
+        return lines[-1][:200] if lines else ""
+
+
+def request_frame(body: Mapping[str, object], payload: bytes, limits: Limits) -> bytes:
+    """Write a request."""
+    slow = limits.slow or limits
+    return encode(FrameKind.REQUEST, {"cpu_s": [limits.cpu_s, slow.cpu_s], "body": body}, payload)
+
+
+def _told(frame: Frame) -> WorkerFailure:
+    if frame.kind is not FrameKind.FAILED:
+        return WorkerFailure(FailureKind.CRASHED, "it answered out of turn")
+    name, detail = str(frame.message.get("error")), str(frame.message.get("detail"))
+    kind = FailureKind.TOO_BIG if name == "MemoryError" else FailureKind.CRASHED
+    return WorkerFailure(kind, f"{name}: {detail}"[:300])
+
+
+def _read_exit(code: int | None, last_words: str) -> WorkerFailure:
+    if code is not None and code < 0:
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        if name == "SIGXCPU":
+            return WorkerFailure(FailureKind.TIMEOUT, "it took too much processor time")
+        return WorkerFailure(FailureKind.CRASHED, f"the reader was ended by {name}")
+    return WorkerFailure(FailureKind.CRASHED, f"the reader ended unexpectedly: {last_words}".removesuffix(": "))
+
+
+def _resident_bytes(pid: int) -> int:
+    import psutil  # waits for the first worker
+
+    try:
+        return int(psutil.Process(pid).memory_info().rss)
+    except psutil.Error:
+        return 0
