@@ -7,13 +7,13 @@ import os
 import re
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from openmind.domain.errors import ConfigError, ProviderUnreachable
+from openmind.domain.errors import ConfigError, ProviderError, ProviderUnreachable
 
-from openmind_lmstudio.errors import Nonsense, Refusal, ServerFailed, translate
-from openmind_lmstudio.policy import BETWEEN_EVENTS_S, FIRST_CONTENT_S
+from openmind_lmstudio.errors import ConnectionLost, Nonsense, Refusal, ServerFailed, translate
+from openmind_lmstudio.policy import BETWEEN_EVENTS_S, STREAM
 from openmind_lmstudio.sse import ServerEvent, read_events
 from openmind_lmstudio.wire import Record, decode, encode
 
@@ -85,8 +85,8 @@ class Connection:
         Raises:
             The same as `post`, also while the events are read.
         """
-        transport = self._open()
-        with transport.stream("POST", path, encode(body), first_s=FIRST_CONTENT_S, idle_s=self._idle_s) as reply:
+        with ExitStack() as stack:
+            reply = self._begin(stack, path, encode(body))
             if reply.status >= 400 or "event-stream" not in reply.content_type:
                 self._refuse_stream(reply, body)
             yield EventStream(reply)
@@ -98,7 +98,7 @@ class Connection:
         if transport is not None:
             transport.close()
 
-    def error(self, document: object, *, status: int, model: str = "") -> Exception | None:
+    def error(self, document: object, *, status: int, model: str = "") -> ProviderError | None:
         """Find a refusal in a document that came by any way, and name it."""
         refusal = Refusal.read(status, document)
         if refusal is None:
@@ -135,6 +135,21 @@ class Connection:
                 f"something answers at {self.address.shown}, but it is not {self.server}",
                 hint="Correct base_url under [provider] in config.toml.",
             ) from error
+
+    def _begin(self, stack: ExitStack, path: str, content: bytes) -> HttpStream:
+        """Open a stream; once more when there was no connection, for then nothing was asked yet."""
+        transport = self._open()
+        for pause_s in STREAM.pauses_s:
+            try:
+                return stack.enter_context(self._streaming(transport, path, content))
+            except ConnectionLost:
+                raise
+            except ProviderUnreachable:
+                self.sleep(pause_s)
+        return stack.enter_context(self._streaming(transport, path, content))
+
+    def _streaming(self, transport: Transport, path: str, content: bytes) -> AbstractContextManager[HttpStream]:
+        return transport.stream("POST", path, content, first_s=STREAM.read_s, idle_s=self._idle_s)
 
     def _refuse_stream(self, reply: HttpStream, body: Mapping[str, object]) -> None:
         """Raise what a reply says that should have been a stream and is not."""

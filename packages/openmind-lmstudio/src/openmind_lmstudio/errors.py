@@ -45,6 +45,14 @@ class ConversationLost(ProviderError):
     """The server does not know the earlier turn any more."""
 
 
+class StreamBroken(ProviderError):
+    """A stream ended before its last event."""
+
+
+class NothingSaid(ProviderError):
+    """The server reports success, and there is no answer."""
+
+
 class CannotSee(ProviderError):
     """The model takes no pictures."""
 

@@ -15,6 +15,9 @@ ModelType = Literal["llm", "embedding"]
 _EMBEDDING_NAME = re.compile(
     r"embed|(^|[-_/.])(bge|e5|gte|minilm|jina-clip|sentence-t5|labse)([-_/.:]|$)", re.IGNORECASE
 )
+_SEEING_NAME = re.compile(
+    r"llava|vision|vlm|[-_/.\d]vl([-_:.]|$)|gemma-?3(?!n?-1b)|minicpm-v|moondream|pixtral|internvl", re.IGNORECASE
+)
 
 
 class Dialect(Enum):
@@ -167,7 +170,7 @@ def _v0(entry: Record) -> Model | None:
 
 
 def _openai(entry: Record) -> Model | None:
-    """Take the name for the type: nothing else tells. llama.cpp and vLLM add the size of the window."""
+    """Guess from the name what a model can do: nothing else tells. llama.cpp and vLLM add the size of the window."""
     key = entry.text("id")
     meta = entry.record("meta")
     window = entry.count("max_model_len") or meta.count("n_ctx") or meta.count("n_ctx_train")
@@ -178,6 +181,7 @@ def _openai(entry: Record) -> Model | None:
         type="embedding" if embeds else "llm",
         instances=(Instance(id=key, context_length=entry.count("max_model_len") or meta.count("n_ctx")),),
         max_context_length=window,
+        vision=not embeds and _SEEING_NAME.search(key) is not None,
     )
 
 

@@ -22,6 +22,9 @@ EMBED_FIRST = Patience(read_s=600, pauses_s=(0.25, 1.0))
 CHAT = Patience(read_s=600)
 DESCRIBE = Patience(read_s=600)
 
-FIRST_CONTENT_S = 600.0
-"""Until the first piece of an answer: the model may have to be loaded and the prompt be read."""
+STREAM = Patience(read_s=600, pauses_s=(0.3,))
+"""Until the first piece of an answer: the model may have to be loaded and the prompt be read. Sent again only when
+there was no connection."""
+
 BETWEEN_EVENTS_S = 60.0
+"""Longest silence of a stream once the answer began."""

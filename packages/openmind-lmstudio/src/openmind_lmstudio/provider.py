@@ -1,13 +1,21 @@
 """LM Studio as a provider of models."""
 
+from collections.abc import Sequence
+
 from openmind.domain.errors import ConfigError, ProviderError
-from openmind.domain.models import ModelInfo, ProviderHealth
+from openmind.domain.models import ModelAction, ModelInfo, ModelSelection, ProviderHealth
 
 from openmind_lmstudio.address import Address
+from openmind_lmstudio.answers import ServedAnswers
 from openmind_lmstudio.client import LMStudioClient
 from openmind_lmstudio.config import LMStudioConfig
 from openmind_lmstudio.connection import Connection
-from openmind_lmstudio.models import Dialect, Listing
+from openmind_lmstudio.embeddings import ServedEmbeddings
+from openmind_lmstudio.health import sentence, told_of
+from openmind_lmstudio.images import ServedDescriber
+from openmind_lmstudio.models import Dialect
+from openmind_lmstudio.readiness import Ready
+from openmind_lmstudio.turns import Turns
 
 NAME = "lmstudio"
 DISPLAY_NAME = "LM Studio"
@@ -16,15 +24,20 @@ DISPLAY_NAME = "LM Studio"
 class LMStudioProvider:
     """Offers the models of one LM Studio.
 
+    Args:
+        config: the section `[provider]`.
+        connection: to the server; made from the config when it is not given.
+
     Raises:
         ConfigError: the server is on another machine and that was not allowed.
     """
 
-    def __init__(self, config: LMStudioConfig) -> None:
+    def __init__(self, config: LMStudioConfig, *, connection: Connection | None = None) -> None:
         address = Address.parse(config.base_url)
         address.require_local(allow_remote=config.allow_remote)
-        self._connection = Connection(address, server=DISPLAY_NAME, token_env=config.api_token_env)
+        self._connection = connection or Connection(address, server=DISPLAY_NAME, token_env=config.api_token_env)
         self._client = LMStudioClient(self._connection)
+        self._turns = Turns()
 
     @property
     def display_name(self) -> str:
@@ -32,26 +45,65 @@ class LMStudioProvider:
 
     def health(self) -> ProviderHealth:
         """Ask for the list of models, which every version has."""
+        notices = self._connection.address.notices
         try:
             listing = self._client.list_models()
         except (ProviderError, ConfigError) as error:
-            told = f"{error.message}. {error.hint}".strip()
-            return ProviderHealth(provider=NAME, reachable=False, message=told)
-        return ProviderHealth(provider=NAME, reachable=True, message=self._describe(listing))
+            return ProviderHealth(provider=NAME, reachable=False, message=sentence(error), notices=notices)
+        if listing.dialect is not Dialect.NATIVE:
+            notices += ("This is an older version of LM Studio; 0.4 and later can do more.",)
+        return ProviderHealth(
+            provider=NAME, reachable=True, message=told_of(self._connection, listing), notices=notices
+        )
 
     def models(self) -> tuple[ModelInfo, ...]:
         return tuple(model.info for model in self._client.list_models().models)
 
-    def selection(self) -> None:
+    def load(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
+        """Load one after the other: LM Studio loads models in turn anyway."""
+        return tuple(self._load(key) for key in keys)
+
+    def unload(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
+        """Unload by instance, as one key may have several and another client's may bear another name."""
+        return tuple(self._unload(key) for key in keys)
+
+    def embedder(self, model: str) -> ServedEmbeddings:
+        return ServedEmbeddings(
+            self._connection, provider=NAME, model=model, prepare=self._ready_to_embed, turns=self._turns
+        )
+
+    def answerer(self, model: str) -> ServedAnswers:
+        return ServedAnswers(self._connection, model=model, prepare=self._ready_to_chat)
+
+    def describer(self, model: str) -> ServedDescriber:
+        return ServedDescriber(self._connection, model=model, prepare=self._ready_to_chat)
+
+    def selection(self) -> ModelSelection | None:
         """Choose nothing: the person has to."""
+        return None
 
     def close(self) -> None:
         self._connection.close()
 
-    def _describe(self, listing: Listing) -> str:
-        count = len(listing.models)
-        told = f"{DISPLAY_NAME} answers at {self._connection.address.shown}"
-        if listing.dialect is not Dialect.NATIVE:
-            told += ", in an older version: 0.4 or later can do more"
-        told += f". It has {count} model{'' if count == 1 else 's'}."
-        return told if count else f"{told} Download one in LM Studio first."
+    def _ready_to_embed(self, key: str) -> Ready:
+        return self._client.load_model_if_needed(key, kind="embedding")
+
+    def _ready_to_chat(self, key: str) -> Ready:
+        return self._client.load_model_if_needed(key, kind="llm")
+
+    def _load(self, key: str) -> ModelAction:
+        try:
+            before = self._client.list_models().find(key)
+            self._client.load_model_if_needed(key)
+        except ProviderError as error:
+            return ModelAction(model=key, status=f"failed: {error.message}")
+        return ModelAction(model=key, status="loaded", skipped=before is not None and before.loaded)
+
+    def _unload(self, key: str) -> ModelAction:
+        try:
+            model = self._client.list_models().find(key)
+            instances = () if model is None else model.instances
+            gone = [self._client.unload(instance.id) for instance in instances]
+        except ProviderError as error:
+            return ModelAction(model=key, status=f"failed: {error.message}")
+        return ModelAction(model=key, status="unloaded", skipped=not any(gone))

@@ -33,7 +33,7 @@ def decode(body: bytes | str) -> object:
 class Record:
     """A JSON object whose members are asked for with a type; a member of another type counts as absent."""
 
-    _members: Mapping[str, object] = field(repr=False)
+    members: Mapping[str, object] = field(repr=False)
 
     @classmethod
     def of(cls, document: object) -> "Record":
@@ -41,24 +41,28 @@ class Record:
         return cls(document if isinstance(document, dict) else {})
 
     def has(self, key: str) -> bool:
-        return key in self._members
+        return key in self.members
+
+    def value(self, key: str) -> object:
+        """Return a member of whatever type, None when there is none."""
+        return self.members.get(key)
 
     def text(self, key: str) -> str:
         """Return a string, empty when there is none."""
         return self._typed(key, str) or ""
 
     def flag(self, key: str) -> bool:
-        return self._members.get(key) is True
+        return self.members.get(key) is True
 
     def count(self, key: str) -> int | None:
         """Return a whole number of zero or more, if there is one."""
-        value = self._members.get(key)
+        value = self.members.get(key)
         if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 2**53:
             return None
         return int(value)
 
     def record(self, key: str) -> "Record":
-        return Record.of(self._members.get(key))
+        return Record.of(self.members.get(key))
 
     def items(self, key: str) -> list[object]:
         """Return a list, empty when there is none."""
@@ -80,5 +84,5 @@ class Record:
         return items
 
     def _typed(self, key: str, kind: type[T]) -> T | None:
-        value = self._members.get(key)
+        value = self.members.get(key)
         return value if isinstance(value, kind) else None

@@ -1,0 +1,110 @@
+"""LM Studio's own chat route: what is sent, and what comes back."""
+
+from collections.abc import Generator, Iterable
+
+from attrs import frozen
+from openmind.domain.answers import AnswerReasoning
+
+from openmind_lmstudio.connection import Connection, EventStream
+from openmind_lmstudio.errors import Nonsense, StreamBroken
+from openmind_lmstudio.thinking import Piece, ThoughtFilter, without_thoughts
+from openmind_lmstudio.wire import Record, decode
+
+ROUTE = "/api/v1/chat"
+
+
+@frozen(kw_only=True)
+class ChatRequest:
+    """One turn, in the words of no particular route."""
+
+    model: str
+    text: str
+    system: str = ""
+    reasoning: str | None = None
+    """A setting that the model offers; None leaves it to the model."""
+    max_output_tokens: int | None = None
+    keep: bool = False
+    previous: str | None = None
+
+
+@frozen(kw_only=True)
+class ChatReply:
+    """A whole answer."""
+
+    text: str
+    reasoning: str = ""
+    response_id: str | None = None
+    cut: bool = False
+    """Whether the answer ended because it reached its length."""
+
+
+Talk = Generator[Piece | ChatReply, None, None]
+"""An answer while it comes: its pieces, and last the whole of it."""
+
+
+def body_of(request: ChatRequest, *, stream: bool) -> dict[str, object]:
+    """Write the request. The route refuses any field that it does not know, so none passes through."""
+    body: dict[str, object] = {"model": request.model, "input": request.text, "stream": stream, "store": request.keep}
+    if request.system:
+        body["system_prompt"] = request.system
+    if request.reasoning is not None:
+        body["reasoning"] = request.reasoning
+    if request.max_output_tokens is not None:
+        body["max_output_tokens"] = request.max_output_tokens
+    if request.previous is not None:
+        body["previous_response_id"] = request.previous
+    return body
+
+
+def read_reply(result: Record, request: ChatRequest) -> ChatReply:
+    """Read a whole answer. There is no finish reason: the count of tokens tells whether it was cut."""
+    limit, written = request.max_output_tokens, result.record("stats").count("total_output_tokens")
+    return ChatReply(
+        text=without_thoughts(_joined(result, "message")),
+        reasoning=_joined(result, "reasoning"),
+        response_id=result.text("response_id") or None,
+        cut=limit is not None and written is not None and written >= limit,
+    )
+
+
+def stream_chat(connection: Connection, request: ChatRequest) -> Talk:
+    """Ask, and give the answer as it comes.
+
+    Raises:
+        StreamBroken: the stream ended before its last event.
+        ProviderUnreachable, ProviderError
+    """
+    with connection.stream(ROUTE, body_of(request, stream=True)) as events:
+        yield from _read(events, connection, request)
+
+
+def _read(events: EventStream, connection: Connection, request: ChatRequest) -> Talk:
+    told = ThoughtFilter()
+
+    for event in events:
+        document = Record.of(decode(event.data))
+        kind = document.text("type") or event.name
+        pieces: Iterable[Piece] = ()
+        if kind == "message.start":
+            pieces, told = told.finish(), ThoughtFilter()  # thoughts may stand in front of each message
+        elif kind == "message.delta":
+            pieces = told.feed(document.text("content"))
+        elif kind == "reasoning.delta":
+            pieces = [AnswerReasoning(document.text("content"))]
+        elif kind == "error":
+            raise connection.error(document.members, status=200, model=request.model) or Nonsense(
+                "an error without an error"
+            )
+        elif kind == "chat.end":
+            yield from told.finish()
+            yield read_reply(document.record("result"), request)
+            return
+        for piece in pieces:
+            events.hurry()
+            yield piece
+    yield from told.finish()
+    raise StreamBroken(f"{connection.server} ended the answer before it was whole")
+
+
+def _joined(result: Record, kind: str) -> str:
+    return "\n\n".join(item.text("content") for item in result.records("output") if item.text("type") == kind)

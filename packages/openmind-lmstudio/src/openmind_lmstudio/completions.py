@@ -1,0 +1,79 @@
+"""OpenAI's chat route, as LM Studio before 0.4 and other servers have it."""
+
+from openmind.domain.answers import AnswerReasoning
+
+from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk
+from openmind_lmstudio.connection import Connection, EventStream
+from openmind_lmstudio.errors import StreamBroken
+from openmind_lmstudio.thinking import ThoughtFilter, without_thoughts
+from openmind_lmstudio.wire import Record, decode
+
+ROUTE = "/v1/chat/completions"
+
+_DONE = "[DONE]"
+_REASONING_FIELDS = ("reasoning_content", "reasoning")
+"""Where servers put thoughts; inside the text, as `<think>`, is the third place."""
+
+
+def body_of(request: ChatRequest, *, stream: bool) -> dict[str, object]:
+    """Write the request. There is no way to go on from an earlier turn."""
+    messages = [{"role": "user", "content": request.text}]
+    if request.system:
+        messages.insert(0, {"role": "system", "content": request.system})
+    body: dict[str, object] = {"model": request.model, "messages": messages, "stream": stream}
+    if request.max_output_tokens is not None:
+        body["max_tokens"] = request.max_output_tokens
+    return body
+
+
+def read_completion(reply: Record) -> ChatReply:
+    """Read an answer that came as a whole."""
+    choice = next(reply.records("choices"), Record.of(None))
+    message = choice.record("message")
+    return ChatReply(
+        text=without_thoughts(message.text("content")),
+        reasoning=_reasoning(message),
+        cut=choice.text("finish_reason") == "length",
+    )
+
+
+def stream_completion(connection: Connection, request: ChatRequest) -> Talk:
+    """Ask, and give the answer as it comes.
+
+    Raises:
+        StreamBroken: the stream ended before its last event.
+        ProviderUnreachable, ProviderError
+    """
+    with connection.stream(ROUTE, body_of(request, stream=True)) as events:
+        yield from _read(events, connection, request)
+
+
+def _read(events: EventStream, connection: Connection, request: ChatRequest) -> Talk:
+    told = ThoughtFilter()
+    text, thoughts, finish = "", "", ""
+    for event in events:
+        if event.data.strip() == _DONE:
+            yield from told.finish()
+            yield ChatReply(text=without_thoughts(text), reasoning=thoughts, cut=finish == "length")
+            return
+        chunk = Record.of(decode(event.data))
+        error = connection.error(chunk.members, status=200, model=request.model)
+        if error is not None:
+            raise error
+        choice = next(chunk.records("choices"), Record.of(None))
+        delta = choice.record("delta")
+        finish = choice.text("finish_reason") or finish
+        thought, piece = _reasoning(delta), delta.text("content")
+        if thought or piece:
+            events.hurry()
+        if thought:
+            thoughts += thought
+            yield AnswerReasoning(thought)
+        text += piece
+        yield from told.feed(piece)
+    yield from told.finish()
+    raise StreamBroken(f"{connection.server} ended the answer before it was whole")
+
+
+def _reasoning(message: Record) -> str:
+    return next((told for name in _REASONING_FIELDS if (told := message.text(name))), "")

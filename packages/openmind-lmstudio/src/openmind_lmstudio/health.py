@@ -1,0 +1,21 @@
+"""What is said about a server as a whole."""
+
+from openmind.domain.errors import ConfigError, ProviderError
+
+from openmind_lmstudio.connection import Connection
+from openmind_lmstudio.models import Listing
+
+
+def told_of(connection: Connection, listing: Listing) -> str:
+    """Say where a server answers and how much it has."""
+    count = len(listing.models)
+    told = (
+        f"{connection.server} answers at {connection.address.shown} and has {count} model{'' if count == 1 else 's'}."
+    )
+    return told if count else f"{told} Download one there first."
+
+
+def sentence(error: ProviderError | ConfigError) -> str:
+    """Put message and hint of an error into sentences."""
+    message = error.message[:1].upper() + error.message[1:]
+    return f"{message}. {error.hint}".strip()

@@ -1,0 +1,51 @@
+"""A model that can be asked now."""
+
+from collections.abc import Callable
+
+from attrs import frozen
+
+from openmind_lmstudio.models import Dialect, Listing, Model
+
+
+@frozen(kw_only=True)
+class Ready:
+    """A model as the server has it at this moment."""
+
+    model: Model
+    name: str
+    """What requests name: the key, or the instance with the longest window when the key may mean another one."""
+    context_length: int | None
+    """Tokens of the window that is allocated; None when the server does not tell."""
+    dialect: Dialect
+    strangers: frozenset[str]
+    """Names of other models: an answer that bears one of them is not from this one."""
+
+    @classmethod
+    def of(cls, model: Model, listing: Listing) -> "Ready":
+        """Choose the instance to ask."""
+        instance = model.roomiest
+        own = {model.key, *(instance.id for instance in model.instances)}
+        others = {
+            name
+            for other in listing.models
+            if other.key != model.key
+            for name in (other.key, *(instance.id for instance in other.instances))
+        }
+        return cls(
+            model=model,
+            name=model.key if instance is None else instance.id,
+            context_length=None if instance is None else instance.context_length,
+            dialect=listing.dialect,
+            strangers=frozenset(others - own),
+        )
+
+    def is_stranger(self, answered: str) -> bool:
+        """Whether the name in an answer is that of another model. Servers add variants and numbers to names."""
+        if answered in self.strangers:
+            return True
+        bare = answered.partition("@")[0].partition(":")[0]
+        return bare != self.model.key and bare in self.strangers
+
+
+Prepare = Callable[[str], Ready]
+"""Makes a model ready by its key, loading it if need be and possible."""

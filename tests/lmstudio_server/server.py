@@ -1,0 +1,217 @@
+"""The sockets: records each request, asks the script first and the routes then."""
+
+import json
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+
+from lmstudio_server.routes import answer
+from lmstudio_server.studio import Json, ServedModel, Studio
+
+Step = Callable[["Exchange"], None]
+"""What is done with a request instead of answering it well."""
+
+KEEP_ALIVE_S = 5
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A request as it came."""
+
+    method: str
+    path: str
+    headers: dict[str, str]
+    """By lower-case name."""
+    body: Any
+    """The JSON of a POST."""
+    connection: int
+    """Equal for requests that came over one connection."""
+
+
+class ScriptedServer:
+    """Serves on a free port of 127.0.0.1 while the context lasts."""
+
+    def __init__(self, *models: ServedModel, **switches: Any) -> None:
+        self.studio = Studio(models=list(models), **switches) if models else Studio(**switches)
+        self.requests: list[Recorded] = []
+        self.cancelled = 0
+        """How many streams the client left before their end."""
+        self.embedding_now = 0
+        self.most_embeddings_at_once = 0
+        self.closing = threading.Event()
+        self._once: dict[str, deque[Step]] = defaultdict(deque)
+        self._always: dict[str, Step] = {}
+        self._server: ThreadingHTTPServer | None = None
+        self._port = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://localhost:{self._port}"
+
+    def script(self, path: str, *steps: Step) -> None:
+        """Do this with the next requests to a path, one step each."""
+        self._once[path].extend(steps)
+
+    def always(self, path: str, step: Step | None) -> None:
+        """Do this with every request to a path; None ends it."""
+        if step is None:
+            self._always.pop(path, None)
+        else:
+            self._always[path] = step
+
+    def posts(self, path: str) -> list[Any]:
+        """The bodies that were posted to a path."""
+        return [request.body for request in self.requests if request.method == "POST" and request.path == path]
+
+    def paths(self, method: str | None = None) -> list[str]:
+        """The paths that were asked for, in order."""
+        return [request.path for request in self.requests if method in (None, request.method)]
+
+    def step_for(self, path: str) -> Step | None:
+        with self.studio.lock:
+            waiting = self._once[path]
+            return waiting.popleft() if waiting else self._always.get(path)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Listen; the second time on the same port as the first."""
+        self.closing.clear()
+        self._server = _Listener(("127.0.0.1", self._port), _handler(self))
+        self._port = self._server.server_address[1]
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Stop listening and break every connection."""
+        self.closing.set()
+        if self._server is not None:
+            self._server.shutdown()
+            self._server.server_close()
+            self._server = None
+
+
+class _Listener(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    allow_reuse_address = True
+    request_queue_size = 32
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A client that leaves is no news."""
+
+
+@dataclass
+class Exchange:
+    """One request and the way to answer it."""
+
+    server: ScriptedServer
+    request: Recorded
+    handler: BaseHTTPRequestHandler = field(repr=False)
+    change: Callable[[Json], object] | None = None
+    """Applied to the next document that is sent."""
+
+    @property
+    def studio(self) -> Studio:
+        return self.server.studio
+
+    def answer_normally(self) -> None:
+        answer(self)
+
+    def json(self, document: object, *, status: int = 200) -> None:
+        if self.change is not None and isinstance(document, dict):
+            changed = self.change(document)
+            document = document if changed is None else changed
+        self.send(json.dumps(document).encode(), content_type="application/json; charset=utf-8", status=status)
+
+    def send(self, body: bytes, *, content_type: str, status: int = 200, headers: dict[str, str] | None = None) -> None:
+        self.handler.send_response(status)
+        self.handler.send_header("X-Powered-By", "Express")
+        self.handler.send_header("Content-Type", content_type)
+        self.handler.send_header("Content-Length", str(len(body)))
+        self.handler.send_header("Keep-Alive", f"timeout={KEEP_ALIVE_S}")
+        for name, value in (headers or {}).items():
+            self.handler.send_header(name, value)
+        self.handler.end_headers()
+        self.handler.wfile.write(body)
+
+    def begin_stream(self) -> None:
+        self.handler.send_response(200)
+        self.handler.send_header("Content-Type", "text/event-stream")
+        self.handler.send_header("Cache-Control", "no-cache")
+        self.handler.send_header("Transfer-Encoding", "chunked")
+        self.handler.end_headers()
+
+    def write(self, data: bytes) -> None:
+        """Write one chunk of a stream."""
+        try:
+            self.handler.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
+        except OSError:
+            self.server.cancelled += 1
+            raise
+
+    def event(self, document: Json) -> None:
+        """Write one native event."""
+        self.write(f"event: {document['type']}\ndata: {json.dumps(document, ensure_ascii=False)}\n\n".encode())
+
+    def data(self, document: object) -> None:
+        """Write one unnamed event."""
+        self.write(f"data: {json.dumps(document)}\n\n".encode())
+
+    def end_stream(self) -> None:
+        self.handler.wfile.write(b"0\r\n\r\n")
+
+    def drop(self) -> None:
+        self.handler.close_connection = True
+
+    def wait(self, seconds: float) -> None:
+        """Wait, but not beyond the end of the server."""
+        if seconds:
+            self.server.closing.wait(seconds)
+
+
+def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        timeout = KEEP_ALIVE_S
+        disable_nagle_algorithm = True
+
+        def do_GET(self) -> None:
+            self._serve()
+
+        def do_POST(self) -> None:
+            self._serve()
+
+        def log_message(self, format: str, *args: Any) -> None:
+            pass
+
+        def _serve(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            recorded = Recorded(
+                method=self.command,
+                path=self.path,
+                headers={name.lower(): value for name, value in self.headers.items()},
+                body=json.loads(body) if body else None,
+                connection=self.client_address[1],
+            )
+            server.requests.append(recorded)
+            exchange = Exchange(server, recorded, self)
+            step = server.step_for(self.path)
+            if step is None:
+                exchange.answer_normally()
+            else:
+                step(exchange)
+            if server.closing.is_set():
+                self.close_connection = True
+
+    return Handler
