@@ -38,7 +38,7 @@ class PlannedChange:
     """One line of a run's plan: what discovery found that the catalog does not know yet."""
 
     position: int = 0
-    """Order of the work within the plan; given by the catalog."""
+    """Names the line within the plan; given by the catalog."""
     source_id: SourceId
     path_bytes: bytes
     kind: ChangeKind
@@ -54,7 +54,7 @@ class Publication:
     """A new version of a file's passages that becomes visible with the transaction."""
 
     record: FileRecord
-    """With `live_generation`, `chunk_count` and `missing_vectors` as they will be."""
+    """With `live_generation`, `chunk_count` and `missing_vectors` as they will be. Each has a generation of its own."""
 
 
 @frozen(kw_only=True)
@@ -68,7 +68,7 @@ class GarbageEntry:
 
 
 class CatalogReader(Protocol):
-    """One consistent snapshot of the catalog. Serves one thread."""
+    """One consistent snapshot of the catalog. Serves one thread at a time; what it streams ends with it."""
 
     def sources(self, *, enabled_only: bool = False) -> tuple[Source, ...]:
         """List sources in the order in which they were added."""
@@ -83,11 +83,14 @@ class CatalogReader(Protocol):
         ...
 
     def counts(self) -> MemoryCounts:
-        """Count what is remembered of enabled sources."""
+        """Count what is remembered of enabled sources. `text_bytes` and `journal_rows` are of the whole catalog."""
         ...
 
     def source_counts(self, source_id: SourceId) -> MemoryCounts:
-        """The same for one source."""
+        """The same for one source, enabled or not: `text_bytes` of the texts its files have, `journal_rows` 0.
+
+        All is 0 when there is no such source.
+        """
         ...
 
     def known_files(self, source_id: SourceId) -> Iterator[FileRecord]:
@@ -122,7 +125,10 @@ class CatalogReader(Protocol):
         ...
 
     def files_without_vectors(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
-        """Page through live files of which some passages have no vector, in order of id."""
+        """Page through live files of which some passages have no vector, in order of id.
+
+        `after` is the last id seen.
+        """
         ...
 
     def text(self, content_hash: str, extractor: str) -> bytes | None:
@@ -138,11 +144,18 @@ class CatalogReader(Protocol):
         ...
 
     def visibility(self, table_id: int) -> Visibility:
-        """What a reader of this snapshot may see of a table."""
+        """What a reader of this snapshot may see of a table.
+
+        `newest` is the highest generation that was ever reserved; `dead` holds exactly the intents and the garbage of
+        that table.
+        """
         ...
 
     def unfilled(self, table_id: int, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
-        """Page through live files whose generation the filling table does not hold yet, in order of id."""
+        """Page through live files whose generation the filling table does not hold yet, in order of id.
+
+        `after` is the last id seen.
+        """
         ...
 
     def garbage(self, *, died_before: float, limit: int) -> tuple[GarbageEntry, ...]:
@@ -168,11 +181,21 @@ class CatalogReader(Protocol):
     def next_changes(
         self, run_id: RunId, *, after: int, limit: int, kinds: Collection[ChangeKind] = ()
     ) -> tuple[PlannedChange, ...]:
-        """Page through a plan in order of `position`, that is of effort, then size, then path."""
+        """Page through a plan in order of effort, then size, then path.
+
+        Args:
+            run_id: whose plan it is.
+            after: `position` of the last line seen, 0 at the start.
+            limit: most lines of a page.
+            kinds: only these; all when empty.
+        """
         ...
 
     def gone_with_content(self, run_id: RunId, content_hash: str) -> PlannedChange | None:
-        """A `gone` line of the plan whose file held these bytes: the file moved."""
+        """A `gone` line of the plan whose file held these bytes: the file moved.
+
+        Its record is still where it was; of several, the first in order of path.
+        """
         ...
 
     def run(self, run_id: RunId) -> IndexRun | None:
@@ -180,7 +203,7 @@ class CatalogReader(Protocol):
         ...
 
     def runs(self, *, limit: int = 20) -> tuple[IndexRun, ...]:
-        """The latest runs first."""
+        """The runs that began last come first."""
         ...
 
     def job(self, job_id: JobId) -> IndexJob | None:
@@ -199,10 +222,20 @@ class CatalogReader(Protocol):
 class CatalogWriter(CatalogReader, Protocol):
     """One write transaction: all of it happens when the context ends without an error, or nothing."""
 
-    def add_source(self, source: Source) -> None: ...
+    def add_source(self, source: Source) -> None:
+        """Insert a source.
+
+        Raises:
+            SourceExists: there is one of that id or path.
+        """
+        ...
 
     def update_source(self, source: Source) -> None:
-        """Replace everything but id and path."""
+        """Replace everything but id and path.
+
+        Raises:
+            SourceNotFound
+        """
         ...
 
     def delete_source(self, source_id: SourceId) -> None:
@@ -221,13 +254,18 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def begin(self, table_ids: Sequence[int], count: int) -> list[Generation]:
-        """Reserve `count` new generations, ascending, and note for each table that rows of them may appear."""
+        """Reserve `count` new generations, ascending, and note for each table that rows of them may appear.
+
+        A generation is never reserved again, whatever is deleted.
+        """
         ...
 
     def publish(self, publications: Iterable[Publication], *, table_ids: Sequence[int], at: float) -> int:
         """Make generations live: records are replaced, the generations before become garbage, intents end.
 
-        Files of sources that are gone or disabled are not published: their new generation becomes garbage.
+        Files of sources that are gone or disabled are not published: their new generation becomes garbage. So does a
+        generation in a table it was begun for that is not among `table_ids`. A record takes the place of any other
+        one at its path; when two of the publications have an id or a path in common, the later one counts.
 
         Returns:
             How many were published.
@@ -235,7 +273,7 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def abandon(self, generations: Iterable[Generation], *, at: float) -> None:
-        """Turn intents into garbage, in every table they were begun for."""
+        """Turn intents into garbage, in every table they were begun for; other generations are left alone."""
         ...
 
     def abandon_all(self, *, at: float) -> int:
@@ -246,7 +284,7 @@ class CatalogWriter(CatalogReader, Protocol):
         """Insert or replace records as they are, without a new generation.
 
         A record whose live generation is None lets the one before become garbage. Files of sources that are gone
-        or disabled are left out.
+        or disabled are left out. A record takes the place of any other one at its path.
         """
         ...
 
@@ -271,7 +309,11 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def add_table(self, name: str, identity: IndexIdentity) -> IndexTable:
-        """Note a new table: live when there is no live one, else filling."""
+        """Note a new table: live when there is no live one, else filling.
+
+        Raises:
+            StoreError: there is a table of that name.
+        """
         ...
 
     def set_identity(self, table_id: int, identity: IndexIdentity) -> None:
@@ -279,7 +321,10 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def mark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
-        """Note that a filling table holds these live generations."""
+        """Note that a filling table holds these live generations.
+
+        Those that are not live any more become garbage of that table, due at once.
+        """
         ...
 
     def unmark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
@@ -290,12 +335,15 @@ class CatalogWriter(CatalogReader, Protocol):
         """Make the filling table the live one and the live one dead, if it holds every live generation.
 
         Raises:
-            StoreError: it does not.
+            StoreError: it does not, or it is not being filled.
         """
         ...
 
     def kill_table(self, table_id: int) -> None:
-        """Make a table dead: nobody searches or fills it, it waits to be dropped."""
+        """Make a table dead: nobody searches or fills it, it waits to be dropped.
+
+        Its garbage and intents end. If it was the live one, files lose their generation as in `empty_table`.
+        """
         ...
 
     def forget_table(self, table_id: int) -> None:
@@ -305,8 +353,8 @@ class CatalogWriter(CatalogReader, Protocol):
     def empty_table(self, table_id: int, *, at: float) -> None:
         """Note that a table was lost and made anew.
 
-        Garbage and intents of it end; if it is the live one, files lose their generation but keep their text, so
-        that the next run fills it again.
+        Garbage and intents of it end, and what it was filled with; if it is the live one, files lose their generation
+        but keep text and `chunk_count`, so that the next run fills it again.
         """
         ...
 
@@ -326,7 +374,9 @@ class CatalogWriter(CatalogReader, Protocol):
         """Insert or replace a run."""
         ...
 
-    def add_job(self, job: IndexJob) -> None: ...
+    def add_job(self, job: IndexJob) -> None:
+        """Insert a new job."""
+        ...
 
     def change_job(self, job: IndexJob, *, expected: JobState) -> bool:
         """Replace a job if its state still is `expected`; says whether it was."""
@@ -337,7 +387,7 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def clear(self, *, sources: bool) -> None:
-        """Forget all files, texts, vectors, runs, jobs, tables; and the sources too if asked."""
+        """Forget all files, texts, vectors, plans, runs, jobs, tables and settings; and the sources too if asked."""
         ...
 
 
@@ -348,7 +398,8 @@ class Catalog(Protocol):
         """Open a snapshot. Never waits for a writer.
 
         Raises:
-            StoreDamaged, StoreError
+            HomeNewer, HomeForeign: another program, or a newer OpenMind, wrote the catalog.
+            StoreDamaged, StoreError: it cannot be read, or has not been initialised.
         """
         ...
 

@@ -1,0 +1,1 @@
+"""The promises of the port to the catalog, one module for each kind of thing it knows."""

@@ -1,0 +1,14 @@
+import pytest
+from openmind.ports.catalog import Catalog
+from openmind.testing.contracts.catalog import CatalogContract
+from openmind.testing.fakes.catalog import MemoryCatalog
+
+
+class TestMemoryCatalog(CatalogContract):
+    @pytest.fixture
+    def catalog(self) -> Catalog:
+        return MemoryCatalog()
+
+    @pytest.fixture
+    def impatient_catalog(self) -> Catalog:
+        return MemoryCatalog(timeout_s=0.05)
