@@ -1,0 +1,221 @@
+"""Search: what is asked, of which files, and how it ended."""
+
+from collections.abc import Callable
+
+from attrs import evolve, frozen
+
+from openmind.application.snapshot_search import Findings, Question, SnapshotSearch
+from openmind.domain.analysis import analyse_query
+from openmind.domain.errors import EmptyQuery, ProviderError, SourceNotFound, StoreDamaged, UsageError
+from openmind.domain.ids import SourceId
+from openmind.domain.index import IndexTable
+from openmind.domain.models import EmbedderIdentity, RetrievalProfile
+from openmind.domain.search import (
+    MAX_QUERY_CHARS,
+    MAX_SEARCH_LIMIT,
+    SearchFilters,
+    SearchRequest,
+    SearchResult,
+    SearchState,
+)
+from openmind.domain.sources import Source
+from openmind.ports.catalog import Catalog, CatalogReader, MemoryCounts
+from openmind.ports.chunk_store import ChunkFilter, ChunkStore
+from openmind.ports.embedding_provider import EmbeddingProvider
+
+ATTEMPTS = 3
+"""A table may be replaced by another between two looks at the catalog; hardly ever twice in a row."""
+UNREADABLE = "The index cannot be read; the next `openmind index` makes it again from the kept text."
+
+
+@frozen(kw_only=True)
+class Meaning:
+    """A query as the embedder of one table sees it."""
+
+    table: IndexTable
+    vector: bytes | None = None
+    profile: RetrievalProfile
+    notes: tuple[str, ...] = ()
+    """Why there is no vector."""
+
+
+@frozen(kw_only=True)
+class SearchService:
+    """Finds passages by words and by meaning. Thread-safe."""
+
+    catalog: Catalog
+    chunks: Callable[[], ChunkStore]
+    """Called with the first search: making the store imports its engine."""
+    embedder_for: Callable[[EmbedderIdentity], EmbeddingProvider | None]
+    """Gives the embedder that made a table, or None when it is out of reach."""
+    scope: tuple[SourceId, ...] | None = None
+    """Only these sources exist for whoever asks; None means all."""
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Find the passages nearest to a query, best first.
+
+        Whatever is typed is a query: double quotes mean a phrase, everything else is plain text. A leg that cannot
+        take part, or an index that is not whole, shows in `degraded`.
+
+        Raises:
+            EmptyQuery: the query has no text.
+            UsageError: the query is too long, or a limit is out of bounds.
+            SourceNotFound: a filter names a source that is not there.
+            StoreError: the catalog cannot be read.
+        """
+        query = checked(request)
+        question = Question(query=analyse_query(query), limit=request.limit, per_file=request.per_file)
+        for _ in range(ATTEMPTS):
+            meaning = self._embed(query)
+            if meaning is None:
+                break
+            try:
+                result = self._look(query, request.filters, question, meaning)
+            except StoreDamaged:
+                continue  # the table may just have been replaced: look at the catalog again
+            if result is not None:
+                return result
+        return self._nothing(query)
+
+    def _embed(self, query: str) -> Meaning | None:
+        """Embed a query for the table that is live now, outside of any transaction; None when there is none."""
+        with self.catalog.reading() as snapshot:
+            table, counts = snapshot.live_table(), self._counts(snapshot)
+        if table is None or not counts.chunks:
+            return None
+        identity = table.identity.embedder
+        embedder = self.embedder_for(identity)
+        if embedder is None:
+            note = f"Found by words only: the embedding model {identity.model} of this memory is out of reach."
+            return Meaning(table=table, profile=RetrievalProfile(), notes=(note,))
+        if counts.missing_vectors >= counts.chunks:
+            return Meaning(table=table, profile=embedder.profile)
+        try:
+            vectors = embedder.embed([query], role="query")
+        except ProviderError as error:
+            return Meaning(
+                table=table, profile=embedder.profile, notes=(f"Found by words only: {_sentence(error.message)}",)
+            )
+        return Meaning(table=table, vector=vectors.row_bytes(0), profile=embedder.profile)
+
+    def _look(self, query: str, filters: SearchFilters, question: Question, meaning: Meaning) -> SearchResult | None:
+        """Search one snapshot; None when another table is live by now.
+
+        Raises:
+            StoreDamaged: the catalog, or the table, cannot be read.
+        """
+        with self.catalog.reading() as snapshot:
+            table = snapshot.live_table()
+            if table is None or table.identity.embedder != meaning.table.identity.embedder:
+                return None
+            sources = snapshot.sources()
+            allowed = self._allowed(sources)
+            wanted = _wanted(allowed, filters)
+            counts = self._counts(snapshot)
+            everything = ChunkFilter(
+                visible=snapshot.visibility(table.id),
+                source_ids=None if len(allowed) == len(sources) else tuple(sorted(allowed)),
+            )
+            with self.chunks().open(table.name) as view:
+                search = SnapshotSearch(
+                    reader=snapshot,
+                    view=view,
+                    sources=wanted,
+                    filter=_narrowed(everything, filters, wanted),
+                    passages=counts.chunks,
+                )
+                asked = evolve(question, vector=meaning.vector, profile=meaning.profile)
+                found = search.find(asked)
+                state = SearchState.OK if found.relevant else SearchState.NOTHING_FOUND
+                if not found.relevant and filters:
+                    unfiltered = evolve(search, sources=allowed, filter=everything)
+                    if unfiltered.find(evolve(asked, limit=1)).relevant:
+                        state = SearchState.FILTERED_OUT
+        return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
+
+    def _nothing(self, query: str) -> SearchResult:
+        """Answer when there is no table, or none that can be read."""
+        with self.catalog.reading() as snapshot:
+            counts = self._counts(snapshot)
+        if counts.chunks:
+            return _result(query, SearchState.NOTHING_FOUND, Findings(), (UNREADABLE,))
+        lost = counts.indexed_files > 0
+        return _result(query, SearchState.NOTHING_INDEXED, Findings(), (UNREADABLE,) if lost else ())
+
+    def _allowed(self, sources: tuple[Source, ...]) -> frozenset[SourceId]:
+        return frozenset(
+            source.id for source in sources if source.enabled and (self.scope is None or source.id in self.scope)
+        )
+
+    def _counts(self, snapshot: CatalogReader) -> MemoryCounts:
+        if self.scope is None:
+            return snapshot.counts()
+        known = self._allowed(snapshot.sources(enabled_only=True))
+        parts = [snapshot.source_counts(source_id) for source_id in sorted(known)]
+        return MemoryCounts(
+            sources=len(parts),
+            files=sum(part.files for part in parts),
+            by_reason={
+                reason: sum(part.by_reason.get(reason, 0) for part in parts)
+                for part in parts
+                for reason in part.by_reason
+            },
+            chunks=sum(part.chunks for part in parts),
+            missing_vectors=sum(part.missing_vectors for part in parts),
+        )
+
+
+def checked(request: SearchRequest) -> str:
+    """Return the query without the blanks around it.
+
+    Raises:
+        EmptyQuery, UsageError
+    """
+    query = request.query.strip()
+    if not query:
+        raise EmptyQuery("There is nothing to look for", hint="Say in a few words what you look for.")
+    if len(query) > MAX_QUERY_CHARS:
+        raise UsageError(
+            f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken",
+            hint="Use its most telling sentence.",
+        )
+    if not 1 <= request.limit <= MAX_SEARCH_LIMIT:
+        raise UsageError(f"The limit must be between 1 and {MAX_SEARCH_LIMIT}, not {request.limit}")
+    if request.per_file < 0:
+        raise UsageError(f"The most hits of one file cannot be {request.per_file}", hint="0 means no limit.")
+    return query
+
+
+def _wanted(allowed: frozenset[SourceId], filters: SearchFilters) -> frozenset[SourceId]:
+    for source_id in filters.source_ids:
+        if source_id not in allowed:
+            raise SourceNotFound(f"There is no source {source_id}", hint="`openmind source list` shows them.")
+    return frozenset(filters.source_ids) or allowed
+
+
+def _narrowed(everything: ChunkFilter, filters: SearchFilters, wanted: frozenset[SourceId]) -> ChunkFilter:
+    after, before = filters.modified_after, filters.modified_before
+    return evolve(
+        everything,
+        source_ids=tuple(sorted(wanted)) if filters.source_ids else everything.source_ids,
+        path_prefix=f"{filters.folder.rstrip('/')}/" if filters.folder else None,
+        extensions=filters.extensions,
+        modified_after=after.timestamp() if after else None,
+        modified_before=before.timestamp() if before else None,
+    )
+
+
+def _incomplete(counts: MemoryCounts) -> tuple[str, ...]:
+    if not counts.missing_vectors:
+        return ()
+    return (f"{counts.missing_vectors:,} of {counts.chunks:,} passages have no vectors yet and are found by words.",)
+
+
+def _result(query: str, state: SearchState, found: Findings, notes: tuple[str, ...]) -> SearchResult:
+    return SearchResult(
+        query=query, state=state, hits=found.hits, degraded=bool(notes), degraded_reason=" ".join(notes)
+    )
+
+
+def _sentence(message: str) -> str:
+    return message if message.endswith((".", "!", "?")) else f"{message}."

@@ -1,0 +1,250 @@
+"""One search over one snapshot of both stores."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from attrs import evolve, field, frozen
+
+from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.files import FileRecord
+from openmind.domain.fusion import fuse
+from openmind.domain.ids import FileId, SourceId
+from openmind.domain.models import RetrievalProfile
+from openmind.domain.packing import read_metadata
+from openmind.domain.paths import displayable, name_of
+from openmind.domain.queries import AnalysedQuery
+from openmind.domain.ranking import Ranked, arrange
+from openmind.domain.relevance import AskedWord, Signals, coverage, holds_phrase, is_relevant, weigh
+from openmind.domain.search import Explanation, SearchHit
+from openmind.domain.snippets import snippet
+from openmind.ports.catalog import CatalogReader
+from openmind.ports.chunk_store import Candidate, CandidateQuery, ChunkFilter, ChunkView, WordsQuery
+
+LEG = 100
+"""Candidates of each leg."""
+SPREAD = 10
+"""Candidates of each leg for each hit that is wanted: equal passages and crowded files use them up."""
+WIDE = 1_000
+"""Candidates of the one further attempt when they were used up all the same."""
+WITNESSES = 5
+"""The best of each leg that are read in any case: they decide how much of the query is met."""
+
+
+@frozen(kw_only=True)
+class Question:
+    """What is looked for, understood and embedded."""
+
+    query: AnalysedQuery
+    vector: bytes | None = field(default=None, repr=False)
+    """None when the vectors leg is not to be asked."""
+    profile: RetrievalProfile = field(factory=RetrievalProfile)
+    limit: int
+    per_file: int
+
+
+@frozen(kw_only=True)
+class Findings:
+    """What a search found."""
+
+    hits: tuple[SearchHit, ...] = ()
+    relevant: bool = False
+    notes: tuple[str, ...] = ()
+    """A sentence for each leg that failed."""
+
+
+@frozen(kw_only=True)
+class Legs:
+    """Candidates that the catalog confirms, best first in each leg."""
+
+    words: Mapping[ChunkKey, Candidate] | None
+    """None when the leg was not asked, or failed."""
+    vectors: Mapping[ChunkKey, Candidate] | None
+    files: Mapping[FileId, FileRecord]
+    background: float
+    full: bool
+    """Whether a leg gave as many as were asked for, so that there may be more."""
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter({**(self.vectors or {}), **(self.words or {})}.values())
+
+
+@frozen(kw_only=True)
+class SnapshotSearch:
+    """Searches a catalog snapshot and the version of the table that was opened after it."""
+
+    reader: CatalogReader
+    view: ChunkView
+    sources: frozenset[SourceId]
+    """Sources that may show up."""
+    filter: ChunkFilter
+    passages: int
+    """How many passages there are."""
+
+    def find(self, question: Question) -> Findings:
+        """Ask both legs, fuse them, and decide whether anything relevant was found.
+
+        Raises:
+            StoreDamaged: the table cannot be read.
+        """
+        first = max(LEG, SPREAD * question.limit)
+        found = self._find(question, first)
+        if len(found[0].hits) < question.limit and found[1] and first < WIDE:
+            found = self._find(question, WIDE)
+        return found[0]
+
+    def _find(self, question: Question, width: int) -> tuple[Findings, bool]:
+        legs = self._ask(question, width)
+        legs = self._with_phrases(question.query, legs)
+        asked = self._weigh(question.query)
+        draft = self._ranked(legs, question.profile, 1.0)
+        witnesses = (*_first(legs.words), *_first(legs.vectors))
+        rows = self.view.rows({*(one.key for one in _arranged(draft, question)), *witnesses})
+        covered = {key: coverage(asked, row.words) for key, row in rows.items()}
+        best = max(covered.values(), default=0.0)
+        chosen = _arranged(self._ranked(legs, question.profile, best), question)
+        missing = {one.key for one in chosen} - rows.keys()
+        rows |= self.view.rows(missing) if missing else {}
+        explain = Explainer(legs=legs, asked=asked)
+        hits = tuple(
+            _hit(one, rows[one.key], legs.files[one.key.file_id], question.query, explain.of(rows[one.key]))
+            for one in chosen
+            if one.key in rows
+        )
+        signals = Signals(
+            coverage=best,
+            cosine=max((one.score for one in legs.vectors.values()), default=-1.0)
+            if legs.vectors is not None
+            else None,
+            exact=bool(hits) and _is_exact(question.query, rows.values()),
+        )
+        relevant = bool(hits) and is_relevant(signals, cosine_floor=question.profile.cosine_floor)
+        return Findings(hits=hits, relevant=relevant, notes=legs.notes), legs.full
+
+    def _ask(self, question: Question, width: int) -> Legs:
+        """Get candidates, and leave out what the catalog does not show."""
+        words = WordsQuery(terms=question.query.terms, phrases=question.query.phrases) if question.query.terms else None
+        query = CandidateQuery(words=words, vector=question.vector, filter=self.filter, limit=width)
+        found = self.view.candidates(query)
+        files = self.reader.files({one.key.file_id for one in (*found.words, *found.vectors)})
+
+        def confirmed(candidates: Iterable[Candidate]) -> dict[ChunkKey, Candidate]:
+            return {one.key: one for one in candidates if self._shows(files.get(one.key.file_id), one.key)}
+
+        notes = []
+        if found.words_error:
+            notes.append(f"Found by meaning only: the index of words failed ({found.words_error}).")
+        if found.vectors_error:
+            notes.append(f"Found by words only: the vectors could not be searched ({found.vectors_error}).")
+        return Legs(
+            words=None if words is None or found.words_error else confirmed(found.words),
+            vectors=None if question.vector is None or found.vectors_error else confirmed(found.vectors),
+            files=files,
+            background=found.background,
+            full=max(len(found.words), len(found.vectors)) >= width,
+            notes=tuple(notes),
+        )
+
+    def _shows(self, file: FileRecord | None, key: ChunkKey) -> bool:
+        return file is not None and file.live_generation == key.generation and file.source_id in self.sources
+
+    def _with_phrases(self, query: AnalysedQuery, legs: Legs) -> Legs:
+        """Keep only what holds the quoted phrases; the words leg has made sure of that, the vectors leg has not."""
+        if not query.phrases or legs.vectors is None:
+            return legs
+        if legs.words is not None:
+            holding: Collection[ChunkKey] = legs.words.keys()
+        else:
+            rows = self.view.rows(legs.vectors.keys())
+            holding = {
+                key for key, row in rows.items() if all(holds_phrase(phrase, row.words) for phrase in query.phrases)
+            }
+        return evolve(legs, vectors={key: one for key, one in legs.vectors.items() if key in holding})
+
+    def _weigh(self, query: AnalysedQuery) -> tuple[AskedWord, ...]:
+        return weigh(query.terms, self.view.document_share(query.terms), passages=self.passages)
+
+    def _ranked(self, legs: Legs, profile: RetrievalProfile, best_coverage: float) -> list[Ranked]:
+        scores = fuse(
+            _scores(legs.words),
+            _scores(legs.vectors),
+            words_weight=profile.words_weight,
+            coverage=best_coverage,
+            background=legs.background,
+        )
+        return [
+            Ranked(
+                key=one.key,
+                score=scores[one.key],
+                path=displayable(legs.files[one.key.file_id].path_bytes),
+                passage=one.passage,
+            )
+            for one in legs
+        ]
+
+
+@frozen(kw_only=True)
+class Explainer:
+    """Says why hits stand where they do."""
+
+    legs: Legs
+    asked: tuple[AskedWord, ...]
+
+    def of(self, row: ChunkRow) -> Explanation:
+        words_rank, words_score = _place(self.legs.words, row.key)
+        vector_rank, cosine = _place(self.legs.vectors, row.key)
+        return Explanation(
+            words_rank=words_rank,
+            words_score=words_score,
+            vector_rank=vector_rank,
+            cosine=cosine,
+            coverage=coverage(self.asked, row.words),
+        )
+
+
+def _arranged(ranked: Iterable[Ranked], question: Question) -> tuple[Ranked, ...]:
+    return arrange(ranked, limit=question.limit, per_file=question.per_file)
+
+
+def _first(leg: Mapping[ChunkKey, Candidate] | None) -> list[ChunkKey]:
+    return list(leg or ())[:WITNESSES]
+
+
+def _scores(leg: Mapping[ChunkKey, Candidate] | None) -> dict[ChunkKey, float] | None:
+    return None if leg is None else {key: one.score for key, one in leg.items()}
+
+
+def _place(leg: Mapping[ChunkKey, Candidate] | None, key: ChunkKey) -> tuple[int, float] | tuple[None, None]:
+    if leg is None or key not in leg:
+        return None, None
+    return list(leg).index(key) + 1, leg[key].score
+
+
+def _is_exact(query: AnalysedQuery, rows: Iterable[ChunkRow]) -> bool:
+    """Whether a phrase or an identifier was met whole. What was found with a phrase in the query holds it."""
+    if query.phrases:
+        return True
+    return any(f" {identifier} " in f" {row.words} " for row in rows for identifier in query.identifiers)
+
+
+def _hit(ranked: Ranked, row: ChunkRow, file: FileRecord, query: AnalysedQuery, explanation: Explanation) -> SearchHit:
+    """Make a hit: path and name as the catalog has them, the rest as the passage says."""
+    locator, _, metadata = read_metadata(row.metadata)
+    shown, marks = snippet(row.text, query)
+    return SearchHit(
+        id=f"{row.file_id}:{row.index}",
+        file_id=row.file_id,
+        source_id=file.source_id,
+        score=ranked.score,
+        path=ranked.path,
+        file_name=name_of(file.path_bytes),
+        extension=row.extension,
+        title=file.title or row.title,
+        snippet=shown,
+        marks=marks,
+        text=row.text,
+        index=row.index,
+        locator=locator,
+        metadata=metadata,
+        also_at=ranked.also_at,
+        explanation=explanation,
+    )
