@@ -8,14 +8,18 @@ from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 
+import attrs
 from attrs import define, field
 
 from openmind.adapters.home import Home
 from openmind.adapters.local_files import LocalFileTree
+from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.processes import is_alive, this_process
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.adapters.system_opener import open_path
 from openmind.adapters.toml_config import ConfigFile, structure
+from openmind.adapters.worker_jobs import WorkerPlan
+from openmind.adapters.worker_pool import WorkerPool
 from openmind.application.asking import AskService
 from openmind.application.conversations import Conversations
 from openmind.application.documents import DocumentService
@@ -25,7 +29,7 @@ from openmind.application.indexing import IndexService
 from openmind.application.jobs import JobService, JobWorker
 from openmind.application.memory import OpenMind
 from openmind.application.models import ModelService
-from openmind.application.preparation import InProcessPreparer
+from openmind.application.preparation import InProcessPreparer, outcome_from_wire, request_to_wire
 from openmind.application.searching import SearchService
 from openmind.application.sources import SourceService
 from openmind.application.tables import TableChoice
@@ -230,7 +234,13 @@ class Assembly:
         workers = self.config.indexing.workers or min(os.cpu_count() or 1, MOST_WORKERS)
         if files < WORKERS_PAY_OFF or workers < 2:
             return self.in_process_preparer(embed=embed)
-        return self.in_process_preparer(embed=embed)
+        setup = {"home": str(self.home.folder), "config": self._worker_config(), "embed": embed}
+        plan = WorkerPlan(target="openmind.preparation_worker:prepare_files", setup=setup, folder=self.home.temporary)
+        return PassageWorkers(WorkerPool(plan=plan, size=workers), to_wire=request_to_wire, from_wire=outcome_from_wire)
+
+    def _worker_config(self) -> dict[str, object]:
+        """The sections that a worker needs; a server's token is not among them."""
+        return {"extraction": attrs.asdict(self.config.extraction), "plugins": self.config.plugins}
 
     def reader(self) -> IsolatedReader:
         """Read hostile files elsewhere."""

@@ -1,5 +1,6 @@
 """The chunk store over LanceDB tables."""
 
+import hashlib
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -90,6 +91,14 @@ class LanceChunkStore:
         from openmind_stores.lance.view import LanceChunkView
 
         yield LanceChunkView(self._table(table), self._samples())
+
+    def fingerprint(self, table: str) -> str:
+        """Sum up a table's files by names and sizes; loads nothing."""
+        path = self._path(table)
+        if not path.is_dir():
+            return ""
+        files = sorted(f"{file.relative_to(path)}\x1f{size_of(file)}" for file in path.rglob("*"))
+        return hashlib.sha256("\x1e".join(files).encode("utf-8", "surrogateescape")).hexdigest()
 
     def health(self) -> StoreHealth:
         """Measure what is there; loads Lance to count rows."""
