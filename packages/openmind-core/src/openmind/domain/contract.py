@@ -38,6 +38,7 @@ STATUS: Mapping[type[OpenMindError], int] = {
     errors.DocumentForbidden: 403,
     errors.JobError: 409,
     errors.JobNotFound: 404,
+    errors.WorkersUnavailable: 500,
     errors.ProviderError: 503,
     errors.ModelNotFound: 400,
     errors.SessionNotFound: 404,
