@@ -2,7 +2,7 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
 from attrs import define, field, frozen
 
@@ -38,7 +38,7 @@ class _Lane:
         """Whether the worker can be given one more."""
         if not self.under_way:
             return True
-        if self.worker is None or self.worker.is_worn:
+        if self.worker is None or self.worker.is_worn(after=len(self.under_way)):
             return False
         return len(self.under_way) < ahead and self.worker.has_room(ticket.request)
 
@@ -76,7 +76,7 @@ class WorkerPool:
     _lanes: list[_Lane] = field(factory=list, init=False)
     _threads: list[threading.Thread] = field(factory=list, init=False)
 
-    def run(self, jobs: Iterable[Job]) -> Iterator[Outcome]:
+    def run(self, jobs: Iterable[Job]) -> Generator[Outcome, None, None]:
         """Do jobs; one outcome each, in their order.
 
         `jobs` is read by the calling thread, and only as far ahead as the bounds let it. Closing the iterator early
@@ -181,6 +181,8 @@ class WorkerPool:
     def _drive(self, lane: _Lane) -> None:
         try:
             while (fresh := self._take(lane)) is not None:
+                if lane.worker and not lane.worker.is_busy and not lane.worker.is_alive:
+                    self._discard(lane)
                 try:
                     self._exchange(lane, fresh)
                 except WorkerDied as died:
@@ -197,7 +199,7 @@ class WorkerPool:
             lane.worker.send(ticket.request, ticket.limits)
         outcome = lane.worker.receive()
         self._deliver(lane.under_way.popleft(), outcome)
-        if lane.worker.is_worn and not lane.under_way:
+        if lane.worker.is_worn() and not lane.under_way:
             self._discard(lane)
 
     def _take(self, lane: _Lane) -> list[_Ticket] | None:
@@ -227,7 +229,7 @@ class WorkerPool:
         if lane.worker:
             return True
         running = sum(1 for other in self._lanes if other.worker or other.under_way)
-        return len(self._pending) > running * self.backlog or running == 0
+        return len(self._pending) >= running * self.backlog or running == 0
 
     def _start(self, lane: _Lane) -> bool:
         """Start a lane's worker; when it cannot be, its jobs go back into the queue."""
@@ -243,9 +245,9 @@ class WorkerPool:
         else:
             lane.failed_starts = 0
             return True
+        lane.failed_starts += 0 if lane.worker and lane.worker.was_ended else 1
         self._discard(lane)
         self._give_back(lane)
-        lane.failed_starts += 1
         if lane.failed_starts >= STARTS:
             lane.failed_starts = 0
             self._give_up(reason)
@@ -253,8 +255,9 @@ class WorkerPool:
 
     def _bury(self, lane: _Lane, outcome: Outcome) -> None:
         """Blame the oldest job for the death of a worker; the others go back into the queue."""
+        if lane.worker and not lane.worker.was_ended:
+            self._deliver(lane.under_way.popleft(), outcome)
         self._discard(lane)
-        self._deliver(lane.under_way.popleft(), outcome)
         self._give_back(lane)
 
     def _discard(self, lane: _Lane) -> None:

@@ -59,6 +59,7 @@ class WorkerProcess:
     """What it needed after the first reply: libraries and models are loaded then."""
     _settled_after: int = 1
     _verdict: WorkerFailure | None = None
+    _ended: bool = False
     _closed: bool = False
     _life: threading.Lock = field(factory=threading.Lock)
 
@@ -144,13 +145,22 @@ class WorkerProcess:
     @property
     def is_busy(self) -> bool:
         """Whether it owes a reply."""
-        return self._deadline is not None
+        return bool(self._unanswered)
+
+    def is_worn(self, *, after: int = 0) -> bool:
+        """Whether a fresh process should take over after so many more replies."""
+        grown = self._rss - self._settled_rss if self._settled_rss else 0
+        return grown > self.plan.recycle_growth or 0 < self.plan.recycle_after <= self.served + after
 
     @property
-    def is_worn(self) -> bool:
-        """Whether a fresh process should take over."""
-        grown = self._rss - self._settled_rss if self._settled_rss else 0
-        return grown > self.plan.recycle_growth or 0 < self.plan.recycle_after <= self.served
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
+    @property
+    def was_ended(self) -> bool:
+        """Whether it is gone because we wanted it, not for what it did."""
+        return self._ended
 
     def inspect(self) -> None:
         """Kill the process when it has overdrawn its limits; for another thread to do ten times a second."""
@@ -172,6 +182,7 @@ class WorkerProcess:
     def kill(self) -> None:
         """End the process at once; safe at any time."""
         with self._life:
+            self._ended = True
             if not self._closed:
                 self._kill(None)
 
@@ -226,10 +237,11 @@ class WorkerProcess:
 
     def _died(self, failure: WorkerFailure | None, parts: list[Part], size: int) -> WorkerDied:
         """Make sure that it is dead, and find out why."""
-        self.kill()
+        with self._life:
+            self._kill(failure)
         code = self._wait()
-        failure = self._verdict or failure or _read_exit(code, self._last_words())
-        return WorkerDied(Outcome(parts, failure, size))
+        verdict = self._verdict or _read_exit(code, self._last_words())
+        return WorkerDied(Outcome(parts, verdict, size))
 
     def _wait(self) -> int | None:
         try:
@@ -239,6 +251,8 @@ class WorkerProcess:
 
     def _kill(self, verdict: WorkerFailure | None) -> None:
         self._verdict = self._verdict or verdict
+        if self._process.returncode is not None:  # the number may belong to another process by now
+            return
         try:
             if os.name == "posix":
                 os.killpg(self._process.pid, signal.SIGKILL)  # its own children, too
