@@ -8,7 +8,7 @@ Python values; what OpenMind makes of it is the business of the other modules.
 import os
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.abc import MetaPathFinder
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from attrs import field, frozen
 
-from openmind_stores.lance.schema import COLUMNS, FLOAT, INTEGER, KEY, NULLABLE, STRING, VECTOR, Columns
+from openmind_stores.lance.schema import COLUMNS, FLOAT, INTEGER, NULLABLE, STRING, VECTOR, Columns
 
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
@@ -73,20 +73,11 @@ with quiet_log():
 
 MB = 1 << 20
 ROW_ID, SCORE, DISTANCE = "_rowid", "_score", "_distance"
-FOUND = (*KEY, "passage")
 ScalarIndex = Literal["BTREE", "BITMAP"]
 
 
-@frozen(kw_only=True)
-class Found:
-    """A row that a search found. `score` grows with relevance."""
-
-    row_id: int
-    generation: int
-    file_id: str
-    index: int
-    passage: int
-    score: float
+Scored = list[tuple[int, float]]
+"""What a search found: row ids, to be fetched from the same version, with scores that grow with relevance."""
 
 
 @frozen(kw_only=True)
@@ -96,16 +87,11 @@ class IndexState:
     segments: tuple[int, ...]
     unindexed: int
 
-    @property
-    def rows(self) -> int:
-        return sum(self.segments)
-
 
 @frozen(kw_only=True)
 class FragmentState:
     """A data file as it is."""
 
-    id: int
     rows: int
     """Without the deleted ones."""
     deleted: int
@@ -150,14 +136,14 @@ class Dataset:
 
     def fragments(self) -> list[FragmentState]:
         return [
-            FragmentState(id=each.fragment_id, rows=each.count_rows(), deleted=each.num_deletions)
-            for each in self.native.get_fragments()
+            FragmentState(rows=each.count_rows(), deleted=each.num_deletions) for each in self.native.get_fragments()
         ]
 
     def append(self, columns: Columns) -> None:
         schema = self.native.schema
+        dimension = self.dimension
         arrays = [
-            vectors_to_arrow(columns[each.name], self.dimension)
+            vectors_to_arrow(columns[each.name], dimension)
             if each.name == "vector"
             else pa.array(columns[each.name], each.type)
             for each in schema
@@ -175,7 +161,6 @@ class Dataset:
         order_by: Sequence[str] = (),
         limit: int | None = None,
         batch_rows: int = 4_096,
-        fragments: Collection[int] | None = None,
     ) -> Iterator[Columns]:
         """Stream columns, batch by batch, in the order of `order_by` or of the files."""
         scanner = self.native.scanner(
@@ -184,7 +169,6 @@ class Dataset:
             limit=limit,
             order_by=list(order_by) or None,
             batch_size=batch_rows,
-            fragments=self._fragments(fragments),
         )
         for batch in scanner.to_batches():
             yield self._unpack(batch)
@@ -208,38 +192,27 @@ class Dataset:
         """Fetch rows by their position, counted without deleted rows."""
         return self._unpack(self.native.take(list(positions), list(columns)))
 
-    def match(self, query: FullTextQuery, *, where: str | None, limit: int, indexed_only: bool = False) -> list[Found]:
+    def match(self, query: FullTextQuery, *, where: str, limit: int) -> Scored:
         """Search the words; BM25, best first."""
         table = self.native.scanner(
-            columns=[*FOUND, SCORE],
-            full_text_query=query,
-            filter=where,
-            prefilter=True,
-            limit=limit,
-            with_row_id=True,
-            fast_search=indexed_only,
+            columns=[SCORE], full_text_query=query, filter=where, prefilter=True, limit=limit, with_row_id=True
         ).to_table()
-        return found(table, table.column(SCORE).to_pylist())
+        return list(zip(table.column(ROW_ID).to_pylist(), table.column(SCORE).to_pylist(), strict=True))
 
-    def nearest(
-        self, vector: bytes, *, where: str | None, limit: int, probes: int, indexed_only: bool = False
-    ) -> list[Found]:
+    def nearest(self, vector: bytes, *, where: str, limit: int, probes: int) -> Scored:
         """Search the vectors; cosine, best first. Rows without a vector take no part."""
+        wanted = {
+            "column": "vector",
+            "q": np.frombuffer(vector, "<f4"),
+            "k": limit,
+            "metric": "cosine",
+            "nprobes": probes,
+        }
         table = self.native.scanner(
-            columns=[*FOUND, DISTANCE],
-            nearest={
-                "column": "vector",
-                "q": np.frombuffer(vector, "<f4"),
-                "k": limit,
-                "metric": "cosine",
-                "nprobes": probes,
-            },
-            filter=where,
-            prefilter=True,
-            with_row_id=True,
-            fast_search=indexed_only,
+            columns=[DISTANCE], nearest=wanted, filter=where, prefilter=True, with_row_id=True
         ).to_table()
-        return found(table, [1.0 - distance for distance in table.column(DISTANCE).to_pylist()])
+        cosines = [1.0 - distance for distance in table.column(DISTANCE).to_pylist()]
+        return list(zip(table.column(ROW_ID).to_pylist(), cosines, strict=True))
 
     def indexes(self) -> dict[str, IndexState]:
         states = {}
@@ -291,9 +264,6 @@ class Dataset:
     def clean(self, *, older_than_s: float) -> None:
         self.native.cleanup_old_versions(timedelta(seconds=older_than_s), error_if_tagged_old_versions=False)
 
-    def _fragments(self, ids: Collection[int] | None) -> "list[lance.LanceFragment] | None":
-        return None if ids is None else [each for each in self.native.get_fragments() if each.fragment_id in ids]
-
     def _unpack(self, data: "pa.Table | pa.RecordBatch") -> Columns:
         return {
             name: vectors_from_arrow(data.column(name)) if name == "vector" else data.column(name).to_pylist()
@@ -312,14 +282,6 @@ def side_by_side(terms: Sequence[str]) -> FullTextQuery:
 
 def all_of(required: Sequence[FullTextQuery], optional: Sequence[FullTextQuery]) -> FullTextQuery:
     return BooleanQuery([(Occur.MUST, each) for each in required] + [(Occur.SHOULD, each) for each in optional])
-
-
-def found(table: pa.Table, scores: Sequence[float]) -> list[Found]:
-    rows = zip(*(table.column(name).to_pylist() for name in (ROW_ID, *FOUND)), scores, strict=True)
-    return [
-        Found(row_id=row_id, generation=generation, file_id=file_id, index=index, passage=passage, score=score)
-        for row_id, generation, file_id, index, passage, score in rows
-    ]
 
 
 def arrow_schema(dimension: int) -> pa.Schema:

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 from threading import Lock
+from typing import cast
 
 import numpy as np
-from attrs import define, field
+from attrs import define, field, frozen
 
 from openmind_stores.lance.engine import Dataset
 
@@ -23,7 +24,7 @@ class Sample:
     """Some rows of one version of a table. Each column is read when it is first asked for."""
 
     data: Dataset
-    _words: list[str] | None = field(default=None, init=False)
+    _words: "Passages | None" = field(default=None, init=False)
     _mean: "Mean | None" = field(default=None, init=False)
 
     def background(self, vector: bytes) -> float:
@@ -37,12 +38,10 @@ class Sample:
         """Share of the passages that hold a term."""
         if self._words is None:
             self._words = self._read_words()
-        needle = as_needle(term)
-        return sum(needle in words for words in self._words) / len(self._words) if self._words else 0.0
+        return self._words.share(as_needle(term))
 
-    def _read_words(self) -> list[str]:
-        columns = self.data.take_at(positions(self.data.count()), ("words",))
-        return [f" {words} " for words in columns["words"]]
+    def _read_words(self) -> "Passages":
+        return Passages.of(cast("list[str]", self.data.take_at(positions(self.data.count()), ("words",))["words"]))
 
     def _read_mean(self) -> "Mean":
         columns = self.data.take_at(positions(self.data.count()), ("vector",))
@@ -52,6 +51,27 @@ class Sample:
         rows = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
         mean: Mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
         return mean
+
+
+@frozen
+class Passages:
+    """The words of some passages in one string, since looking through one is faster than through thousands."""
+
+    text: bytes = field(repr=False)
+    number: int
+
+    @classmethod
+    def of(cls, words: Sequence[str]) -> "Passages":
+        return cls(b"\n".join(f" {each} ".encode() for each in words), len(words))
+
+    def share(self, needle: bytes) -> float:
+        """Share of the passages that hold some bytes."""
+        holding, at = 0, self.text.find(needle)
+        while at >= 0:
+            holding += 1
+            end = self.text.find(b"\n", at)
+            at = self.text.find(needle, end) if end >= 0 else -1
+        return holding / self.number if self.number else 0.0
 
 
 @define
@@ -77,11 +97,14 @@ def positions(rows: int) -> Sequence[int]:
     return [start + step for start in starts for step in range(length)]
 
 
-def as_needle(term: str) -> str:
-    """Make what a passage's padded words are searched for: longer English words are found in all their forms."""
+def as_needle(term: str) -> bytes:
+    """Make what a passage's words, parted by blanks, are searched for.
+
+    Longer English words are found in all their forms, about as the index stems them.
+    """
     if not (term.isascii() and term.isalpha() and len(term) >= PREFIX_CHARS):
-        return f" {term} "
+        return f" {term} ".encode(errors="replace")
     for ending in ENDINGS:
         if term.endswith(ending) and len(term) - len(ending) >= PREFIX_CHARS - 1:
-            return f" {term.removesuffix(ending)}"
-    return f" {term}"
+            return f" {term.removesuffix(ending)}".encode()
+    return f" {term}".encode()

@@ -61,10 +61,11 @@ class Table:
 
     def append(self, rows: Sequence[ChunkRow]) -> None:
         data = self.open()
+        dimension = data.dimension
         for row in rows:
-            if row.vector is not None and len(row.vector) != 4 * data.dimension:
+            if row.vector is not None and len(row.vector) != 4 * dimension:
                 raise StoreError(
-                    f"A vector of {row.path} has {len(row.vector) // 4} components, the table {data.dimension}.",
+                    f"A vector of {row.path} has {len(row.vector) // 4} components, the table {dimension}.",
                     hint="Run `openmind index rebuild` if the embedding model was changed.",
                 )
         with writing(self.name), durable(self.path):

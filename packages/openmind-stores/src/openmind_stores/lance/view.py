@@ -1,16 +1,16 @@
 """Reading one version of a table."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from openmind.domain.chunks import ChunkKey, ChunkRow
 from openmind.domain.ids import FileId, Generation
 from openmind.ports.chunk_store import Candidate, CandidateQuery, Candidates, WordsQuery
 
 from openmind_stores.lance.conditions import matching, of_keys, quote
-from openmind_stores.lance.engine import Dataset, Found, all_of, any_of, side_by_side
+from openmind_stores.lance.engine import Dataset, Scored, all_of, any_of, side_by_side
 from openmind_stores.lance.errors import first_line, is_from_lance, is_lost_file, reading
-from openmind_stores.lance.sample import Samples
+from openmind_stores.lance.sample import Sample, Samples
 from openmind_stores.lance.schema import KEY, WITHOUT_VECTOR, Columns, to_keys, to_rows
 from openmind_stores.lance.table import Table, in_portions
 
@@ -34,26 +34,11 @@ class LanceChunkView:
 
     def candidates(self, query: CandidateQuery) -> Candidates:
         """Ask both legs."""
-        where = matching(query.filter)
-        words, words_error = self._leg(
-            query.words, lambda data, wanted: self._match(data, wanted, where, query.limit), query.limit
-        )
-        vectors, vectors_error = self._leg(
-            query.vector, lambda data, wanted: self._nearest(data, wanted, where, query.limit), query.limit
-        )
-        if words_error or vectors_error:
-            self._read(lambda data: data.take_at(range(min(1, data.count())), WITHOUT_VECTOR))
-        return Candidates(
-            words=words,
-            vectors=vectors,
-            background=self._background(query.vector) if vectors else 0.0,
-            words_error=words_error,
-            vectors_error=vectors_error,
-        )
+        return self._read(lambda data: self._ask(data, query))
 
     def document_share(self, terms: Sequence[str]) -> tuple[float, ...]:
         """Estimate, for each term, which share of the passages holds it."""
-        return self._read(lambda data: tuple(self._samples.of(self._table.name, data).share(term) for term in terms))
+        return self._read(lambda data: tuple(self._sample(data).share(term) for term in terms))
 
     def rows(self, keys: Collection[ChunkKey], *, vectors: bool = False) -> dict[ChunkKey, ChunkRow]:
         """Fetch rows; what is not there is left out."""
@@ -78,38 +63,43 @@ class LanceChunkView:
 
         return self._read(read)
 
-    def _background(self, vector: bytes | None) -> float:
-        return self._read(lambda data: self._samples.of(self._table.name, data).background(vector or b""))
+    def _ask(self, data: Dataset, query: CandidateQuery) -> Candidates:
+        where = matching(query.filter)
+        most = query.limit + SPARE
+        words, words_error = self._leg(lambda: match(data, query.words, where, most))
+        vectors, vectors_error = self._leg(lambda: nearest(data, query.vector, where, most))
+        if words_error or vectors_error:
+            data.take_at(range(min(1, data.count())), WITHOUT_VECTOR)
+        found = self._named(data, {row_id for row_id, _ in (*words, *vectors)})
+        return Candidates(
+            words=ranked(words, found, query.limit),
+            vectors=ranked(vectors, found, query.limit),
+            background=self._sample(data).background(query.vector) if query.vector and vectors else 0.0,
+            words_error=words_error,
+            vectors_error=vectors_error,
+        )
 
-    def _match(self, data: Dataset, wanted: WordsQuery, where: str, limit: int) -> list[Found]:
-        phrases = [side_by_side(phrase) for phrase in wanted.phrases if phrase]
-        terms = [any_of(wanted.terms)] if wanted.terms else []
-        if not phrases and not terms:
-            return []
-        question = all_of(phrases, terms) if phrases else terms[0]
-        return data.match(question, where=where, limit=limit + SPARE)
-
-    def _nearest(self, data: Dataset, wanted: bytes, where: str, limit: int) -> list[Found]:
-        if len(wanted) != 4 * data.dimension:
-            raise ValueError(f"the query has {len(wanted) // 4} components, the table {data.dimension}")
-        return data.nearest(wanted, where=where, limit=limit + SPARE, probes=PROBES)
-
-    def _leg(
-        self, wanted: T | None, ask: Callable[[Dataset, T], list[Found]], limit: int
-    ) -> tuple[tuple[Candidate, ...], str]:
+    def _leg(self, ask: Callable[[], Scored]) -> tuple[Scored, str]:
         """Ask one leg: what it found, or why it found nothing."""
-        if wanted is None:
-            return (), ""
         try:
-            rows = self._once_more(lambda data: ask(data, wanted))
+            return ask(), ""
         except BaseException as error:
-            if not is_from_lance(error):
+            if not is_from_lance(error) or self._may_reopen(error):
                 raise
-            return (), first_line(error)
-        ranked = sorted(rows, key=lambda row: (-row.score, row.generation, row.file_id, row.index))[:limit]
-        found = tuple((as_candidate(row), row.row_id) for row in ranked)
-        self._row_ids.update((candidate.key, row_id) for candidate, row_id in found)
-        return tuple(candidate for candidate, _ in found), ""
+            return [], first_line(error)
+
+    def _named(self, data: Dataset, row_ids: Collection[int]) -> dict[int, tuple[ChunkKey, int]]:
+        """Fetch key and passage of rows, for both legs at once, and remember where the keys are."""
+        if not row_ids:
+            return {}
+        ordered = sorted(row_ids)
+        columns = data.take(ordered, (*KEY, "passage"))
+        keys = to_keys(columns)
+        self._row_ids.update(zip(keys, ordered, strict=True))
+        return dict(zip(ordered, zip(keys, cast("list[int]", columns["passage"]), strict=True), strict=True))
+
+    def _sample(self, data: Dataset) -> Sample:
+        return self._samples.of(self._table.name, data)
 
     def _fetch(self, keys: Collection[ChunkKey], columns: Sequence[str]) -> Columns:
         wanted = set(keys)
@@ -136,14 +126,35 @@ class LanceChunkView:
         try:
             return ask(self._data)
         except BaseException as error:
-            if self._reopened or not is_from_lance(error) or not is_lost_file(error):
+            if not is_from_lance(error) or not self._may_reopen(error):
                 raise
         self._reopened = True
         self._row_ids.clear()
         self._data = self._table.open()
         return ask(self._data)
 
+    def _may_reopen(self, error: BaseException) -> bool:
+        return not self._reopened and is_lost_file(error)
 
-def as_candidate(row: Found) -> Candidate:
-    key = ChunkKey(generation=Generation(row.generation), file_id=FileId(row.file_id), index=row.index)
-    return Candidate(key=key, score=row.score, passage=row.passage)
+
+def match(data: Dataset, wanted: WordsQuery | None, where: str, limit: int) -> Scored:
+    if wanted is None:
+        return []
+    phrases = [side_by_side(phrase) for phrase in wanted.phrases if phrase]
+    terms = [any_of(wanted.terms)] if wanted.terms else []
+    if phrases:
+        return data.match(all_of(phrases, terms), where=where, limit=limit)
+    return data.match(terms[0], where=where, limit=limit) if terms else []
+
+
+def nearest(data: Dataset, wanted: bytes | None, where: str, limit: int) -> Scored:
+    if wanted is None:
+        return []
+    if len(wanted) != 4 * data.dimension:
+        raise ValueError(f"the query has {len(wanted) // 4} components, the table {data.dimension}")
+    return data.nearest(wanted, where=where, limit=limit, probes=PROBES)
+
+
+def ranked(rows: Scored, found: dict[int, tuple[ChunkKey, int]], limit: int) -> tuple[Candidate, ...]:
+    candidates = [Candidate(key=found[row_id][0], score=score, passage=found[row_id][1]) for row_id, score in rows]
+    return tuple(sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))[:limit])
