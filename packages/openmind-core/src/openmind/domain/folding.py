@@ -14,10 +14,6 @@ _SEPARATORS = re.compile(
 )
 """Punctuation whose NFKC form would cost much or glue words together: `…`, `™`, `。`, `（`."""
 
-_IGNORED = re.compile("[\xad\u034f\u061c\u0640\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e"
-                      "\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]+")
-"""Soft hyphens, zero-width characters, directions, variation selectors, tags, the Arabic stretcher."""
-
 _LETTERS = {
     "ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "ð": "d", "Ð": "D",
     "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "þ": "th", "Þ": "TH", "ı": "i", "ħ": "h", "Ħ": "H", "ŧ": "t", "Ŧ": "T",
@@ -26,23 +22,24 @@ _LETTERS = {
 }  # fmt: skip
 _LETTER = re.compile(f"[{''.join(_LETTERS)}]")
 
-_ACCENTS = re.compile(
+_DROPPED = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
-    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]+"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
+    "\xad\u061c\u0640\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
+    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]+"
 )
+"""Accents; and soft hyphens, zero-width characters, directions, variation selectors, tags, the Arabic stretcher."""
 
 
 def fold(text: str) -> str:
     """Fold everything but the case, which still tells where `getUserName` has its joints."""
     if text.isascii():
         return text
-    text = _LETTER.sub(_spelled_out, _IGNORED.sub("", _SEPARATORS.sub(" ", text)))
+    text = _LETTER.sub(_spelled_out, _SEPARATORS.sub(" ", text))
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKC", text)
-    if text.isascii():
-        return text
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFD", text))
+    bare = _DROPPED.sub("", unicodedata.normalize("NFD", text))
     return unicodedata.normalize("NFC", bare)
 
 
