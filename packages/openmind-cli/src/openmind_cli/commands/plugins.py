@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from openmind.plugins.manager import PluginReport, Plugins, load_plugins
+from openmind.domain.plugins import PluginReport
+from openmind.plugins.manager import Plugins, load_plugins
 from openmind.plugins.registries import Registry
 
 from openmind_cli.exit_codes import FAILED, OK
