@@ -3,7 +3,6 @@
 import os
 import threading
 from contextlib import AbstractContextManager
-from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +53,7 @@ class LocalStorage:
             self.home.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         except OSError as error:
             raise translate_os(error, self.home) from error
-        self._catalog.initialise(written_by=version("openmind-stores"))
+        self._catalog.initialise(written_by=_own_version)
 
     def index_lock(self) -> AbstractContextManager[None]:
         return hold_index_lock(self.home / INDEX_LOCK)
@@ -65,6 +64,12 @@ class LocalStorage:
 
     def close(self) -> None:
         """Sessions close their connections themselves; nothing is left to give back."""
+
+
+def _own_version() -> str:
+    from importlib.metadata import version  # costs as much as reading the whole status
+
+    return version("openmind-stores")
 
 
 def _file_size(path: Path) -> int:

@@ -10,11 +10,11 @@ class TestSqliteCatalog(CatalogContract):
     @pytest.fixture
     def catalog(self, tmp_path: Path) -> Catalog:
         catalog = SqliteCatalog(tmp_path)
-        catalog.initialise(written_by="0.1.0")
+        catalog.initialise(written_by=lambda: "0.1.0")
         return catalog
 
     @pytest.fixture
     def impatient_catalog(self, tmp_path: Path) -> Catalog:
         catalog = SqliteCatalog(tmp_path, lock_timeout_s=0.05)
-        catalog.initialise(written_by="0.1.0")
+        catalog.initialise(written_by=lambda: "0.1.0")
         return catalog

@@ -4,7 +4,7 @@ Every session has a connection of its own and closes it. Nobody else then holds 
 home can be moved or removed under a long-lived process, and what is left on disk is one file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -81,12 +81,12 @@ class SqliteCatalog:
     def path(self) -> Path:
         return self.home / CATALOG_FILE
 
-    def initialise(self, *, written_by: str) -> None:
-        """Create the catalog or bring it up to date."""
+    def initialise(self, *, written_by: Callable[[], str]) -> None:
+        """Create the catalog or bring it up to date; `written_by` gives the version to note in it."""
         if is_current(self.path):
             return
         with self._lock.hold(self.path):
-            migrate(self.path, written_by=written_by)
+            migrate(self.path, written_by=written_by())
 
     @contextmanager
     def reading(self) -> Iterator[SqliteReader]:

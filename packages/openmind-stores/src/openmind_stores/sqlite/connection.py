@@ -3,17 +3,15 @@
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal
-from urllib.parse import quote
+from typing import Any, Final
 
 from attrs import frozen
-from openmind.domain.errors import StoreError
+from openmind.domain.errors import StoreError, StoreFull, StoreReadOnly
 
-from openmind_stores.sqlite.errors import read_only, translate
+from openmind_stores.sqlite.errors import translate
 
 Row = tuple[Any, ...]
 Parameters = Sequence[object] | Mapping[str, object]
-Mode = Literal["ro", "rw"]
 
 BUSY_TIMEOUT_MS: Final = 5_000
 
@@ -116,21 +114,17 @@ def wal_of(path: Path) -> Path:
 def open_reader(path: Path) -> Link:
     """Open a connection that cannot write, in a transaction that sees one state of the catalog.
 
-    Where nothing can be written at all SQLite cannot make its shared-memory file; nobody else can write there
-    either, so the file is read as one that does not change.
+    Where nothing can be written, or the disk is full, SQLite cannot make its shared-memory file. Nobody else can write
+    there either, so the file is read as one that does not change.
     """
-    link = _open(path, "mode=ro")
     try:
-        _begin_reading(link)
+        return _begun(_open(path, "mode=ro"))
     except StoreError as error:
-        link.close()
-        if not _is_cannot_open(error) or not path.is_file():
+        if not _is_refused(error) or not path.is_file():
             raise
-        if wal_of(path).is_file() and wal_of(path).stat().st_size:
-            raise read_only(path) from error  # the newest content is in a log that cannot be read without writing
-        link = _open(path, "immutable=1")
-        _begin_reading(link)
-    return link
+        if _has_content(wal_of(path)):
+            raise _unread_log(path, error) from error.__cause__
+    return _begun(_open(path, "immutable=1"))
 
 
 def open_writer(path: Path) -> Link:
@@ -146,7 +140,7 @@ def open_writer(path: Path) -> Link:
 
 
 def _open(path: Path, query: str) -> Link:
-    uri = f"file:{quote(str(path))}?{query}"
+    uri = f"{path.absolute().as_uri()}?{query}"
     try:
         # Sessions are handed from thread to thread by servers, though never used by two at once.
         connection = sqlite3.connect(uri, uri=True, isolation_level=None, check_same_thread=False)
@@ -162,11 +156,31 @@ def _open(path: Path, query: str) -> Link:
     return link
 
 
-def _begin_reading(link: Link) -> None:
-    link.run("BEGIN")
-    link.run("SELECT 1 FROM sqlite_master")  # a transaction sees nothing before its first read
+def _begun(link: Link) -> Link:
+    try:
+        link.run("BEGIN")
+        link.run("SELECT 1 FROM sqlite_master")  # a transaction sees nothing before its first read
+    except BaseException:
+        link.close()
+        raise
+    return link
 
 
-def _is_cannot_open(error: StoreError) -> bool:
+def _is_refused(error: StoreError) -> bool:
+    """Whether the reason may be that no shared-memory file can be made."""
     cause = error.__cause__
-    return isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CANTOPEN
+    cannot_open = isinstance(cause, sqlite3.Error) and cause.sqlite_errorcode & 0xFF == sqlite3.SQLITE_CANTOPEN
+    return cannot_open or isinstance(error, StoreReadOnly | StoreFull)
+
+
+def _unread_log(path: Path, error: StoreError) -> StoreError:
+    if isinstance(error, StoreFull):
+        return error
+    return StoreReadOnly(
+        f"{path} was not closed in order, and its last changes can only be read where it can be written",
+        hint="Open it once with write access: `openmind status` is enough.",
+    )
+
+
+def _has_content(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0

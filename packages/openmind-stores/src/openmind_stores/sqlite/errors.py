@@ -21,7 +21,7 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
         return full(path)
     if primary == sqlite3.SQLITE_READONLY:
         return read_only(path)
-    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
         return busy(path)
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return StoreDamaged(
