@@ -1,7 +1,10 @@
 """What the tests of every format share: reading bytes through the registered extractor."""
 
+import zipfile
 from collections.abc import Callable, Iterator
+from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from attrs import frozen
@@ -91,3 +94,49 @@ def collect(pieces: Iterator[Segment | DocumentFacts]) -> Reading:
     except ExtractionFailed as failure:
         return Reading(tuple(segments), facts, failure)
     return Reading(tuple(segments), facts, None)
+
+
+W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+
+
+def pack(members: dict[str, str | bytes]) -> bytes:
+    """Pack members into a ZIP container, in order."""
+    packed = BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name, content)
+    return packed.getvalue()
+
+
+def paragraph(text: str, *, style: str = "", run: str = "") -> str:
+    """Write a paragraph of WordprocessingML."""
+    properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f'<w:p>{properties}<w:r>{run}<w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
+
+
+def word(body: str, **parts: str | bytes) -> bytes:
+    """Pack a Word document; parts are named `header1`, `footnotes`, … or by their whole path."""
+    types = '<Default Extension="xml" ContentType="application/xml"/>'
+    relations = "".join(
+        f'<Relationship Id="{kind}" Type="{OFFICE}/{kind}" Target="{kind}.xml"/>'
+        for kind in ("styles", "footnotes", "endnotes", "comments")
+        if kind in parts
+    )
+    package = "http://schemas.openxmlformats.org/package/2006"
+    members: dict[str, str | bytes] = {
+        "[Content_Types].xml": f'<Types xmlns="{package}/content-types">{types}</Types>',
+        "_rels/.rels": f'<Relationships xmlns="{package}/relationships"><Relationship Id="r" '
+        f'Type="{OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>',
+        "word/_rels/document.xml.rels": f'<Relationships xmlns="{package}/relationships">{relations}</Relationships>',
+        "word/document.xml": f"<w:document {W}><w:body>{body}</w:body></w:document>",
+    }
+    for name, content in parts.items():
+        members[name if "/" in name else f"word/{name}.xml"] = content
+    return pack(members)
+
+
+@pytest.fixture(scope="session")
+def make() -> SimpleNamespace:
+    """Build documents byte by byte: no file is kept in the repository."""
+    return SimpleNamespace(pack=pack, paragraph=paragraph, word=word, W=W)

@@ -1,5 +1,7 @@
 """What this package adds to OpenMind. Nothing heavy is imported before a file of its kind is read."""
 
+from functools import partial
+
 from openmind.plugins.hookspecs import hookimpl
 from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
 from openmind.ports.extractor import Extractor, ExtractorInfo
@@ -18,6 +20,12 @@ MARKDOWN = ExtractorInfo(
     isolated=False,
     effort=0,
 )
+ISOLATED = (
+    ExtractorInfo(name="html", version=1, extensions=frozenset({".html", ".htm", ".xhtml"})),
+    ExtractorInfo(name="docx", version=1, extensions=frozenset({".docx", ".docm", ".dotx"})),
+    ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
+)
+"""Formats whose parsers can crash, hang or grow; each is named as in `routing.build`."""
 
 
 @hookimpl
@@ -25,6 +33,8 @@ def openmind_register_extractors(registry: ExtractorRegistry) -> None:
     """Register the formats and the OCR engines."""
     registry.add(PLAIN, _plain)
     registry.add(MARKDOWN, _markdown)
+    for info in ISOLATED:
+        registry.add(info, partial(_routed, info.name))
 
 
 def _plain(tools: ExtractionTools) -> Extractor:
@@ -37,3 +47,9 @@ def _markdown(tools: ExtractionTools) -> Extractor:
     from openmind_extractors.markdown import MarkdownExtractor
 
     return MarkdownExtractor()
+
+
+def _routed(name: str, tools: ExtractionTools) -> Extractor:
+    from openmind_extractors.routing import RoutedExtractor
+
+    return RoutedExtractor(name, tools)

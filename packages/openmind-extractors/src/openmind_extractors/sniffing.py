@@ -47,7 +47,7 @@ _TOLD = {
 }
 
 SNIFF_BYTES = 1_024
-"""Enough for every mark; PDF readers accept junk of that length before theirs."""
+"""Enough for every mark, and for an XML declaration and comments before the first element."""
 
 _MARKS = (
     (b"\x89PNG\r\n\x1a\n", FileKind.PICTURE),
@@ -66,14 +66,15 @@ _MARKS = (
     (b"\xcf\xfa\xed\xfe", FileKind.PROGRAM),
     (b"\xca\xfe\xba\xbe", FileKind.PROGRAM),
     (b"\x1f\x8b\x08", FileKind.ARCHIVE),
-    (b"BZh", FileKind.ARCHIVE),
     (b"7z\xbc\xaf\x27\x1c", FileKind.ARCHIVE),
     (b"\xfd7zXZ\0", FileKind.ARCHIVE),
     (b"Rar!\x1a\x07", FileKind.ARCHIVE),
     (b"SQLite format 3\0", FileKind.DATABASE),
-    (b"ID3", FileKind.MEDIA),
-    (b"OggS", FileKind.MEDIA),
-    (b"fLaC", FileKind.MEDIA),
+    (b"ID3\x02", FileKind.MEDIA),
+    (b"ID3\x03", FileKind.MEDIA),
+    (b"ID3\x04", FileKind.MEDIA),
+    (b"OggS\0", FileKind.MEDIA),
+    (b"fLaC\0", FileKind.MEDIA),
 )
 
 _HEIC_BRANDS = {b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"}
@@ -92,17 +93,18 @@ def sniff(head: bytes) -> FileKind:
     for mark, kind in _MARKS:
         if head.startswith(mark):
             return kind
-    if head[:4] == b"RIFF":
+    if head[:4] == b"RIFF" and head[8:12] in {b"WEBP", b"WAVE", b"AVI "}:
         return FileKind.PICTURE if head[8:12] == b"WEBP" else FileKind.MEDIA
-    if head[4:8] == b"ftyp":
+    if head[:3] == b"\0\0\0" and head[4:8] == b"ftyp":
         return _iso_media(head[8:12])
     if head[:2] == b"BM" and head[6:10] == b"\0\0\0\0":
         return FileKind.PICTURE
     if head[:2] == b"MZ" and b"\0" in head:
         return FileKind.PROGRAM
-    if b"%PDF-" in head:
-        return FileKind.PDF
-    return _markup(head)
+    if head[:3] == b"BZh" and head[4:10] == b"1AY&SY":
+        return FileKind.ARCHIVE
+    text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    return FileKind.PDF if text.startswith(b"%PDF-") else _markup(text.lower())
 
 
 def _iso_media(brand: bytes) -> FileKind:
@@ -111,9 +113,8 @@ def _iso_media(brand: bytes) -> FileKind:
     return FileKind.PICTURE if brand in {b"avif", b"avis"} else FileKind.MEDIA
 
 
-def _markup(head: bytes) -> FileKind:
+def _markup(text: bytes) -> FileKind:
     """Tell HTML, SVG and XML apart, which begin with the same character."""
-    text = head.removeprefix(b"\xef\xbb\xbf").lstrip().lower()
     if not text.startswith(b"<"):
         return FileKind.UNKNOWN
     is_xml = text.startswith(b"<?xml")

@@ -1,0 +1,241 @@
+"""The blocks of a document that comes as HTML-like events: headings, paragraphs, code, tables."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from attrs import define, field, frozen
+from openmind.domain.documents import Locator, Place, Segment
+from openmind.domain.text import clean
+
+from openmind_extractors.outline import HeadingPath
+
+PARAGRAPH_GROUP_CHARS = 2_000
+"""Paragraphs are gathered up to this size into one segment: about two passages, so places stay exact."""
+
+TABLE_GROUP_CHARS = 4_000
+"""Rows of a table are gathered up to this size."""
+
+_HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+
+_BLOCKS = frozenset(
+    """
+    address article aside blockquote body caption center dd details dialog dir div dl dt fieldset
+    figcaption figure footer form header hgroup hr html legend li main menu nav ol p section summary
+    ul
+    """.split()  # noqa: SIM905  a word a line would hide the list
+)
+
+_DROPPED = frozenset(
+    """
+    script style template noscript iframe object embed applet canvas svg audio video select button
+    textarea datalist rp rt
+    """.split()  # noqa: SIM905  a word a line would hide the list
+)
+
+_BOILERPLATE = frozenset({"nav", "footer", "aside"})
+_BOILERPLATE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "search"})
+
+
+@frozen
+class Block:
+    """A piece of a document that stands on lines of its own."""
+
+    text: str
+    kind: str = "text"
+    level: int = 0
+    """1–6 for headings."""
+
+
+@define
+class _Table:
+    """A table while it is read. It may turn out to be a layout that only looks like one."""
+
+    rows: list[list[list[Block]]] = field(factory=list)
+    is_layout: bool = False
+
+    def blocks(self) -> list[Block]:
+        if self.is_layout:
+            return [block for row in self.rows for cell in row for block in cell]
+        lines = [" | ".join(" ".join(block.text for block in cell) for cell in row) for row in self.rows]
+        text = "\n".join(" ".join(line.split()) for line in lines if line.strip(" |"))
+        return [Block(text, "table")] if text else []
+
+
+@define
+class BlockReader:
+    """Turns elements into blocks. Feed it events in document order; nothing here recurses."""
+
+    keep_boilerplate: bool = False
+    title: str = ""
+    """What the `title` element says."""
+    blocks: list[Block] = field(factory=list)
+    _line: list[str] = field(factory=list)
+    _lines: list[str] = field(factory=list)
+    _tables: list[_Table] = field(factory=list)
+    _kinds: list[tuple[str, int]] = field(factory=list)
+    _title_parts: list[str] | None = None
+    _list_item: bool = False
+
+    def start(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        """Begin an element; False when all of it is to be left out, its end included."""
+        if tag in _DROPPED or (attributes and self._is_hidden(tag, attributes)):
+            return False
+        if tag in _BOILERPLATE and not self.keep_boilerplate:
+            return False
+        if tag in _BLOCKS:
+            self._flush()
+            self._list_item = self._list_item or tag == "li"
+        elif tag in _HEADINGS:
+            self._flush()
+            self._kinds.append(("text", _HEADINGS[tag]))
+        elif tag == "pre":
+            self._flush()
+            self._kinds.append(("code", 0))
+        elif tag == "br":
+            self._break()
+        elif tag == "img":
+            self._line.append(f" {attributes.get('alt', '')} ")
+        elif tag == "title" and not self.title:
+            self._title_parts = []
+        else:
+            self._start_of_table(tag)
+        return True
+
+    def end(self, tag: str) -> None:
+        """End an element that was begun."""
+        if tag in _BLOCKS:
+            self._flush()
+        elif tag in _HEADINGS or tag == "pre":
+            self._flush()
+            if self._kinds:
+                self._kinds.pop()
+        elif tag == "title" and self._title_parts is not None:
+            self.title = " ".join("".join(self._title_parts).split())
+            self._title_parts = None
+        elif tag in {"td", "th", "tr"}:
+            self._flush()
+        elif tag == "table" and self._tables:
+            self._flush()
+            for block in self._tables.pop().blocks():
+                self._add(block)
+
+    def text(self, text: str) -> None:
+        """Add text of the element that is open."""
+        if self._title_parts is not None:
+            self._title_parts.append(text)
+        elif self._kinds and self._kinds[-1][0] == "code":
+            self._lines.append(text)
+        else:
+            self._line.append(text)
+
+    def finish(self) -> list[Block]:
+        """Return all blocks; what was left open is closed."""
+        self._flush()
+        while self._tables:
+            self.end("table")
+        return self.blocks
+
+    def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
+        if "hidden" in attributes or attributes.get("aria-hidden") == "true":
+            return True
+        style = attributes.get("style")
+        if style and "none" in style and "display:none" in style.replace(" ", "").lower():
+            return True
+        return not self.keep_boilerplate and attributes.get("role") in _BOILERPLATE_ROLES
+
+    def _start_of_table(self, tag: str) -> None:
+        if tag == "table":
+            self._flush()
+            if self._tables:
+                self._tables[-1].is_layout = True
+            self._tables.append(_Table())
+        elif tag == "tr" and self._tables:
+            self._flush()
+            self._tables[-1].rows.append([])
+        elif tag in {"td", "th"} and self._tables:
+            self._flush()
+            table = self._tables[-1]
+            if not table.rows:
+                table.rows.append([])
+            table.rows[-1].append([])
+
+    def _break(self) -> None:
+        if self._kinds and self._kinds[-1][0] == "code":
+            self._lines.append("\n")
+        elif self._line:
+            self._lines.append(" ".join("".join(self._line).split()))
+            self._line = []
+
+    def _flush(self) -> None:
+        """End the block that is open, if it holds text."""
+        if not self._line and not self._lines:
+            return
+        kind, level = self._kinds[-1] if self._kinds else ("text", 0)
+        if kind == "code":
+            text = clean("".join(self._lines)).strip("\n").rstrip()
+        else:
+            self._break()
+            text = clean("\n".join(line for line in self._lines if line))
+        self._line, self._lines = [], []
+        if text.strip():
+            item, self._list_item = self._list_item, False
+            self._add(Block(f"- {text}" if item and kind == "text" and not level else text, kind, level))
+
+    def _add(self, block: Block) -> None:
+        if not self._tables:
+            self.blocks.append(block)
+            return
+        table = self._tables[-1]
+        if block.level or block.kind != "text":
+            table.is_layout = True
+        if not table.rows or not table.rows[-1]:
+            table.rows.append([[]])
+        table.rows[-1][-1].append(block)
+
+
+def segments(blocks: Iterable[Block], *, within: Locator = (), first: int = 1) -> Iterator[Segment]:
+    """Gather blocks into segments with their heading path and paragraph numbers.
+
+    Args:
+        blocks: the blocks in reading order.
+        within: the wider places they all stand in.
+        first: the number of the first block.
+    """
+    path = HeadingPath()
+    group: list[str] = []
+    begin, size, number = first, 0, first
+
+    def place(start: int, end: int) -> Locator:
+        return (*within, *path.places, Place(kind="paragraphs", start=start, end=end))
+
+    for number, block in enumerate(blocks, start=first):
+        apart = block.kind != "text" or block.level or size + len(block.text) > PARAGRAPH_GROUP_CHARS
+        if apart and group:
+            yield Segment(text="\n".join(group), locator=place(begin, number - 1))
+            group, size = [], 0
+        if block.level:
+            path = path.enter(block.level, " ".join(block.text.split()))
+        if block.kind == "text":
+            begin = begin if group else number
+            group.append(block.text)
+            size += len(block.text) + 1
+        else:
+            for part in _parts(block):
+                yield Segment(text=part, locator=place(number, number), kind=block.kind)
+    if group:
+        yield Segment(text="\n".join(group), locator=place(begin, number))
+
+
+def _parts(block: Block) -> Iterator[str]:
+    """Divide a long table between its rows; code stays whole."""
+    if block.kind != "table" or len(block.text) <= TABLE_GROUP_CHARS:
+        yield block.text
+        return
+    rows: list[str] = []
+    size = 0
+    for row in block.text.split("\n"):
+        if rows and size + len(row) > TABLE_GROUP_CHARS:
+            yield "\n".join(rows)
+            rows, size = [], 0
+        rows.append(row)
+        size += len(row) + 1
+    yield "\n".join(rows)

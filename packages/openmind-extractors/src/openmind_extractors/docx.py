@@ -1,0 +1,184 @@
+"""Word documents."""
+
+from collections.abc import Iterator, Mapping
+from typing import IO
+from xml.parsers.expat import ExpatError
+
+from attrs import define, field, frozen
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.ports.extractor import Blob
+
+from openmind_extractors.archives import Archive, open_archive
+from openmind_extractors.blocks import Block, BlockReader, segments
+from openmind_extractors.decoding import decode
+from openmind_extractors.hidden_runs import without_hidden_runs
+from openmind_extractors.html import MAX_HTML_BYTES, read_page
+from openmind_extractors.ooxml import Properties, drawing_text, parts, read_properties
+from openmind_extractors.safe_xml import parse, refuse_doctype
+from openmind_extractors.word_xml import Styles, read_part
+
+MAX_MAMMOTH_XML = 4_000_000
+"""Mammoth takes seconds for a megabyte of XML and builds a tree of it; above this, the XML is read directly."""
+
+MAX_WORD_XML = 100_000_000
+"""Even read as a stream, more takes longer than a file may."""
+
+_MAIN = "word/document.xml"
+_READ_BY_MAMMOTH = ("document", "styles", "numbering", "footnotes", "endnotes", "comments")
+
+_STYLE_MAP = """
+comment-reference => sup
+p[style-name='Title'] => h1:fresh
+p[style-name='Subtitle'] => p:fresh
+"""
+
+_MAMMOTH_FAILURES = (
+    RecursionError,  # nested tables
+    ExpatError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    OSError,
+    TypeError,
+    UnicodeError,
+    ValueError,
+)
+
+
+@frozen
+class DocxExtractor:
+    """Reads Word documents: text, tables, notes, comments, headers, footers, text boxes, charts."""
+
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+        """Yield the facts first, then the document, then what stands beside it."""
+        with open_archive(blob) as archive:
+            document = _Document.open(archive)
+            properties = read_properties(archive.read_if_there("docProps/core.xml"))
+            body, method = document.body()
+            yield document.facts(properties, body, method)
+            count = 0
+            for segment in segments(body):
+                count += 1
+                yield segment
+            for label, blocks in document.beside(body, method):
+                for segment in segments(blocks, within=(Place(kind="part", label=label),)):
+                    count += 1
+                    yield segment
+            if not count:
+                note = "the document holds no text"
+                yield DocumentFacts(metadata={"file_type": "docx"}, reason=FileReason.EMPTY, note=note)
+
+
+@frozen
+class _Document:
+    """A Word document whose parts were checked."""
+
+    archive: Archive
+    main: str
+    styles: Styles
+
+    @classmethod
+    def open(cls, archive: Archive) -> "_Document":
+        candidates = [_MAIN, *parts(archive, "word/", "document")]
+        main = next((name for name in candidates if name in archive.names), None)
+        if main is None:
+            raise ExtractionFailed("this is no Word document: it has no main part", reason=FileReason.UNSUPPORTED)
+        if archive.size(main) > MAX_WORD_XML:
+            raise ExtractionFailed("the document is too long to be read", reason=FileReason.TOO_BIG)
+        return cls(archive, main, Styles.read(archive.read_if_there("word/styles.xml")))
+
+    def body(self) -> tuple[list[Block], str]:
+        """Return the blocks of the text, and what read them."""
+        if self.archive.size(self.main) <= MAX_MAMMOTH_XML:
+            try:
+                return _by_mammoth(self._file()), "mammoth"
+            except _MAMMOTH_FAILURES:
+                pass  # the direct way tells what is wrong, or reads it all the same
+        return read_part(self.archive.read(self.main), self.styles), "xml"
+
+    def _file(self) -> IO[bytes]:
+        """Return the document as mammoth may see it: without entities and hidden text."""
+        for name in _READ_BY_MAMMOTH:
+            refuse_doctype(self.archive.read_if_there(f"word/{name}.xml"))
+        return without_hidden_runs(self.archive, self.main, self.styles)
+
+    def beside(self, body: list[Block], method: str) -> Iterator[tuple[str, list[Block]]]:
+        """Return what is not part of the running text, each with a name for its place."""
+        archive = self.archive
+        if method == "xml":
+            for label in ("footnotes", "endnotes", "comments"):
+                yield label, self._read([f"word/{label}.xml"])
+        else:
+            yield "text boxes", self._text_boxes(body)
+        yield "header", self._read(parts(archive, "word/", "header"))
+        yield "footer", self._read(parts(archive, "word/", "footer"))
+        charts = (*parts(archive, "word/charts/", "chart"), *parts(archive, "word/diagrams/", "data"))
+        yield "chart", [Block(text) for name in charts for text in drawing_text(archive.read(name))]
+        for name in sorted(archive.names):
+            if name.startswith("word/") and name.endswith((".htm", ".html", ".xhtml")):
+                data = archive.read(name)[:MAX_HTML_BYTES]
+                yield "inserted page", read_page(decode(data, html=True).text).blocks
+
+    def _read(self, names: list[str]) -> list[Block]:
+        """Read parts, each text once: the same header is often there for even and odd pages."""
+        blocks = [
+            block
+            for name in names
+            if name in self.archive.names
+            for block in read_part(self.archive.read(name), self.styles)
+            if any(char.isalpha() for char in block.text)
+        ]
+        return list({block.text: block for block in blocks}.values())
+
+    def _text_boxes(self, body: list[Block]) -> list[Block]:
+        """Return the text boxes that mammoth did not see: it only knows the old way of writing them."""
+        data = self.archive.read(self.main)
+        if b"txbxContent" not in data:
+            return []
+        seen = "\n".join(block.text for block in body)
+        return [block for block in read_part(data, self.styles, only_text_boxes=True) if block.text not in seen]
+
+    def facts(self, properties: Properties, body: list[Block], method: str) -> DocumentFacts:
+        title = properties.title or next((" ".join(b.text.split()) for b in body if b.level == 1), "")
+        metadata: dict[str, object] = {"file_type": "docx", "extraction_method": method, **properties.metadata}
+        return DocumentFacts(title=title, metadata=metadata)
+
+
+@define
+class _MammothHtml:
+    """Passes the elements of mammoth's output on, without links back from notes to the text."""
+
+    reader: BlockReader = field(factory=BlockReader)
+    _skipping: int = 0
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        is_back_link = name == "a" and "-ref-" in attributes.get("href", "")
+        if self._skipping or is_back_link or not self.reader.start(name, attributes):
+            self._skipping += 1
+
+    def end(self, name: str) -> None:
+        if self._skipping:
+            self._skipping -= 1
+        else:
+            self.reader.end(name)
+
+    def text(self, text: str) -> None:
+        if not self._skipping:
+            self.reader.text(text)
+
+
+def _by_mammoth(file: IO[bytes]) -> list[Block]:
+    import mammoth  # only the process that reads documents needs it
+
+    result = mammoth.convert_to_html(
+        file,
+        style_map=_STYLE_MAP,
+        include_embedded_style_map=False,
+        external_file_access=False,
+        convert_image=lambda image: [mammoth.html.text(image.alt_text)] if image.alt_text else [],
+    )
+    html = _MammothHtml()
+    parse(f"<html>{result.value}</html>".encode(), start=html.start, end=html.end, text=html.text)
+    return html.reader.finish()

@@ -1,0 +1,163 @@
+"""The reader for a file, chosen by its content; its name is only a hint."""
+
+from collections.abc import Iterator
+
+from attrs import define, field
+from openmind.domain.documents import DocumentFacts, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.plugins.registries import ExtractionTools
+from openmind.ports.extractor import Blob, Extractor
+
+from openmind_extractors.archives import open_archive
+from openmind_extractors.reading import read_start
+from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
+
+_TEXTUAL = frozenset({"html", "csv", "mail", "notebook", "code"})
+"""Formats without a mark of their own: their files begin with anything."""
+
+_OLE_SEARCH_BYTES = 1_000_000
+"""The directory of an old Office file, which tells what it is, mostly stands within this."""
+
+_OLD_OFFICE = tuple(name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "PowerPoint Document"))
+
+_MAIN_PARTS = {
+    "word/": "docx",
+    "ppt/": "pptx",
+    "xl/": "sheets",
+}
+_MIME_TYPES = {
+    b"application/epub+zip": "epub",
+    b"application/vnd.oasis.opendocument.text": "odt",
+    b"application/vnd.oasis.opendocument.spreadsheet": "sheets",
+}
+
+
+@define
+class RoutedExtractor:
+    """Reads a file with the reader for what it really is."""
+
+    own: str
+    """The format that the file's extension promises."""
+    _tools: ExtractionTools
+    _built: dict[str, Extractor] = field(factory=dict)
+
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+        """Yield what the right reader yields.
+
+        Raises:
+            ExtractionFailed: the content is of a kind that is not read, or cannot be read.
+        """
+        name = route(self.own, blob)
+        if name not in self._built:
+            self._built[name] = build(name, self._tools)
+        yield from self._built[name].extract(blob)
+
+
+def route(own: str, blob: Blob) -> str:
+    """Name the format of a file whose extension promises the format `own`.
+
+    Raises:
+        ExtractionFailed: nothing here reads files of its kind.
+    """
+    head = read_start(blob, SNIFF_BYTES)
+    if not head and own not in _TEXTUAL:
+        raise ExtractionFailed("the file is empty: not a single byte")
+    kind = sniff(head)
+    if kind is FileKind.UNKNOWN or (own in _TEXTUAL and kind in {FileKind.XML, FileKind.SVG}):
+        return own
+    if kind is FileKind.PDF:
+        return "pdf"
+    if kind in {FileKind.PICTURE, FileKind.HEIC}:
+        return "image"
+    if kind is FileKind.ZIP:
+        return _office_format(own, blob)
+    if kind is FileKind.HTML:
+        return own if own in {"mail", "notebook", "code"} else "html"
+    if kind is FileKind.OLE:
+        raise _ole(blob)
+    raise ExtractionFailed(
+        f"the name says {own}, but this is {kind.told}, which is not read", reason=FileReason.UNSUPPORTED
+    )
+
+
+def _office_format(own: str, blob: Blob) -> str:
+    """Look into a ZIP container."""
+    with open_archive(blob) as archive:
+        if archive.size("mimetype") < SNIFF_BYTES:
+            mime = archive.read_if_there("mimetype").strip()
+            if mime in _MIME_TYPES:
+                return _MIME_TYPES[mime]
+        for folder, name in _MAIN_PARTS.items():
+            if any(member.startswith(folder) for member in archive.names):
+                return name
+        if "META-INF/container.xml" in archive.names:
+            return "epub"
+    if own in {"docx", "pptx", "sheets", "odt", "epub"}:
+        return own  # its reader says what is missing
+    raise ExtractionFailed(f"the name says {own}, but this is an archive", reason=FileReason.UNSUPPORTED)
+
+
+def _ole(blob: Blob) -> ExtractionFailed:
+    """Tell an old Office file from a new one that is encrypted: both come in the same container."""
+    data = read_start(blob, _OLE_SEARCH_BYTES)
+    if any(name in data for name in _OLD_OFFICE):
+        return ExtractionFailed(
+            "this is an old Office document",
+            reason=FileReason.UNSUPPORTED,
+            hint="Open it and save it as .docx, .xlsx or .pptx.",
+        )
+    return ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
+
+
+def build(name: str, tools: ExtractionTools) -> Extractor:
+    """Build the reader of a format; what it needs is imported here and not before."""
+    match name:
+        case "html":
+            from openmind_extractors.html import HtmlExtractor
+
+            return HtmlExtractor()
+        case "docx":
+            from openmind_extractors.docx import DocxExtractor
+
+            return DocxExtractor()
+        case "csv":
+            from openmind_extractors.tabular import TabularExtractor
+
+            return TabularExtractor()
+        case "pdf":
+            from openmind_extractors.pdf import PdfExtractor
+
+            return PdfExtractor(tools)
+        case "image":
+            from openmind_extractors.image import ImageExtractor
+
+            return ImageExtractor(tools)
+        case "notebook":
+            from openmind_extractors.notebook import NotebookExtractor
+
+            return NotebookExtractor()
+        case "mail":
+            from openmind_extractors.mail import MailExtractor
+
+            return MailExtractor()
+        case "sheets":
+            from openmind_extractors.sheets import SheetsExtractor
+
+            return SheetsExtractor()
+        case "pptx":
+            from openmind_extractors.slides import SlidesExtractor
+
+            return SlidesExtractor()
+        case "odt":
+            from openmind_extractors.opendocument import OpenDocumentExtractor
+
+            return OpenDocumentExtractor()
+        case "epub":
+            from openmind_extractors.epub import EpubExtractor
+
+            return EpubExtractor()
+        case _:
+            from openmind_extractors.source_code import SourceCodeExtractor
+
+            return SourceCodeExtractor()
