@@ -254,6 +254,7 @@ class _Pass:
             self._commit()
         finally:
             preparer.close()
+            self._triage.close()
             if self._reader is not None:
                 self._reader.close()
         return batch.added_rows

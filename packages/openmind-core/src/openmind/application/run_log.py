@@ -1,6 +1,7 @@
 """Keeps the record of a run: its row in the catalog, its heartbeat, what listeners are told."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime
 
@@ -35,18 +36,18 @@ class RunLog:
     failures: list[FileFailure] = field(factory=list)
     failures_total: int = 0
     notices: list[str] = field(factory=list)
+    _current: str = field(default="", init=False)
+    _counts: Counter[str] = field(factory=Counter, init=False)
     _saved_at: float = field(default=float("-inf"), init=False)
     _told_at: float = field(default=float("-inf"), init=False)
 
     @property
     def tally(self) -> IndexTally:
-        return self.run.tally
+        return IndexTally(**self._counts)
 
     def count(self, **more: int) -> None:
         """Add to the tally."""
-        tally = self.run.tally
-        grown = {name: getattr(tally, name) + number for name, number in more.items()}
-        self.run = attrs.evolve(self.run, tally=attrs.evolve(tally, **grown))
+        self._counts.update(more)
 
     def fail(self, path: str, code: str, message: str) -> None:
         """Note a file that is not, or not wholly, searchable."""
@@ -67,7 +68,7 @@ class RunLog:
 
     def at(self, path: str) -> None:
         """Note the file that is being worked on."""
-        self.run = attrs.evolve(self.run, current_file=path)
+        self._current = path
         self.beat()
 
     def beat(self, *, force: bool = False) -> None:
@@ -82,14 +83,17 @@ class RunLog:
 
     def save(self) -> None:
         """Write the run's row."""
-        self.run = attrs.evolve(self.run, heartbeat_at=self.now().isoformat())
+        self.run = attrs.evolve(
+            self.run, heartbeat_at=self.now().isoformat(), tally=self.tally, current_file=self._current
+        )
         with self.catalog.writing() as session:
             session.save_run(self.run)
 
     def finish(self, state: JobState, *, error: str = "") -> IndexReport:
         """End the run."""
         finished = self.now().isoformat()
-        self.run = attrs.evolve(self.run, state=state, error=error, finished_at=finished, current_file="")
+        self._current = ""
+        self.run = attrs.evolve(self.run, state=state, error=error, finished_at=finished)
         self.beat(force=True)
         return IndexReport(
             run=self.run,
@@ -99,5 +103,4 @@ class RunLog:
         )
 
     def _tell(self, notice: str = "") -> None:
-        run = self.run
-        self.sink(Progress(state=run.state, tally=run.tally, current_file=run.current_file, notice=notice))
+        self.sink(Progress(state=self.run.state, tally=self.tally, current_file=self._current, notice=notice))

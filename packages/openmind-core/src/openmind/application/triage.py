@@ -4,6 +4,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import BinaryIO
 
 import attrs
@@ -73,44 +74,58 @@ class Triage:
     """Content that is being read now, and the twins that wait for it."""
     _fresh: dict[tuple[str, str], PreparedFile] = field(factory=dict, init=False)
     """Content whose first file waits in the open batch."""
+    _sessions: ExitStack = field(factory=ExitStack, init=False)
+    _view: CatalogReader | None = field(default=None, init=False)
 
     def committed(self) -> None:
         """Forget what was only true of the batch that has just been committed."""
         self._moved.clear()
         self._fresh.clear()
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the snapshot."""
+        self._sessions.close()
+        self._view = None
+
+    def _snapshot(self) -> CatalogReader:
+        """One snapshot serves until the next commit: opening one for each file costs more than all its questions."""
+        if self._view is None:
+            self._view = self._sessions.enter_context(self.catalog.reading())
+        return self._view
 
     def task(self, change: PlannedChange, source: Source) -> Task | None:
         """Settle a change, or say what has to be read."""
         path = change.path_bytes
         self.log.at(displayable(path))
         info = self.formats.reader(extension_of(name_of(path)), code=source.code)
-        with self.catalog.reading() as snapshot:
-            known = snapshot.file(change.file_id) if change.file_id else None
-            scanned_ns = self.now_ns()
-            stat = self.tree.stat(path)
-            if stat is None or info is None:
-                self._failed(change, known, "", FileReason.VANISHED, "It was gone before it could be read.", info)
-                return None
-            if stat.size > self.max_bytes:
-                told = f"It is larger than {self.max_bytes // 1_048_576} MB, the limit in `[indexing] max_file_mb`."
-                self._failed(change, known, "", FileReason.TOO_BIG, told, info, stat, scanned_ns)
-                return None
-            try:
-                content_hash = self._hash(path)
-            except ExtractionFailed as failure:
-                self._failed(change, known, "", failure.reason, failure.message, info, stat, scanned_ns)
-                return None
-            task = Task(
-                ticket=change.position,
-                change=change,
-                known=known,
-                info=info,
-                stat=stat,
-                scanned_ns=scanned_ns,
-                content_hash=content_hash,
-                ocr=source.ocr,
-            )
-            return self._settle(task, snapshot)
+        snapshot = self._snapshot()
+        known = snapshot.file(change.file_id) if change.file_id else None
+        scanned_ns = self.now_ns()
+        stat = self.tree.stat(path)
+        if stat is None or info is None:
+            self._failed(change, known, "", FileReason.VANISHED, "It was gone before it could be read.", info)
+            return None
+        if stat.size > self.max_bytes:
+            told = f"It is larger than {self.max_bytes // 1_048_576} MB, the limit in `[indexing] max_file_mb`."
+            self._failed(change, known, "", FileReason.TOO_BIG, told, info, stat, scanned_ns)
+            return None
+        try:
+            content_hash = self._hash(path)
+        except ExtractionFailed as failure:
+            self._failed(change, known, "", failure.reason, failure.message, info, stat, scanned_ns)
+            return None
+        task = Task(
+            ticket=change.position,
+            change=change,
+            known=known,
+            info=info,
+            stat=stat,
+            scanned_ns=scanned_ns,
+            content_hash=content_hash,
+            ocr=source.ocr,
+        )
+        return self._settle(task, snapshot)
 
     def prepared(self, task: Task, outcome: PreparedFile | PreparationFailure, table_id: int) -> None:
         """Take in what was read, for the file itself and for twins that waited for it."""
