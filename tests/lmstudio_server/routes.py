@@ -114,7 +114,7 @@ def _ready(exchange: Exchange, name: str, *, compat: bool) -> ServedModel | None
         if not studio.jit:
             exchange.json(steps.flat("No models loaded. Please load a model in the developer page."), status=400)
             return None
-        model.load()
+        studio.load_on_request(model)
     return model
 
 

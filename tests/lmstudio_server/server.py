@@ -1,6 +1,8 @@
 """The sockets: records each request, asks the script first and the routes then."""
 
+import contextlib
 import json
+import socket
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable
@@ -45,7 +47,7 @@ class ScriptedServer:
         self.closing = threading.Event()
         self._once: dict[str, deque[Step]] = defaultdict(deque)
         self._always: dict[str, Step] = {}
-        self._server: ThreadingHTTPServer | None = None
+        self._server: _Listener | None = None
         self._port = 0
 
     @property
@@ -98,6 +100,7 @@ class ScriptedServer:
         if self._server is not None:
             self._server.shutdown()
             self._server.server_close()
+            self._server.break_connections()
             self._server = None
 
 
@@ -106,6 +109,23 @@ class _Listener(ThreadingHTTPServer):
     block_on_close = False
     allow_reuse_address = True
     request_queue_size = 32
+
+    def __init__(self, address: tuple[str, int], handler: type[BaseHTTPRequestHandler]) -> None:
+        super().__init__(address, handler)
+        self._open: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self._open.discard(request)
+        super().shutdown_request(request)
+
+    def break_connections(self) -> None:
+        for connection in list(self._open):
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A client that leaves is no news."""

@@ -103,6 +103,8 @@ class Studio:
     """`0.3` has no `/api/v1`; `other` has neither `/api` route: some other server with OpenAI's routes."""
     jit: bool = True
     """Whether a request loads its model."""
+    auto_evict: bool = False
+    """Whether a model that a request loads drives out the one that a request loaded before."""
     token: str | None = None
     answer: list[str] = field(default_factory=lambda: ["It says ", "so ", "[1]."])
     thoughts: list[str] = field(default_factory=lambda: ["Let me ", "see."])
@@ -117,12 +119,24 @@ class Studio:
     """A text that holds this takes the engine down."""
     context_ignored: int | None = None
     """What a load allocates whatever was asked for."""
+    jit_loaded: list[ServedModel] = field(default_factory=list)
+    evicted: list[str] = field(default_factory=list)
+    """Keys of the models that were driven out, in order."""
     response_ids: list[str] = field(default_factory=list)
     lock: threading.RLock = field(default_factory=threading.RLock, repr=False)
 
     def find(self, name: str) -> ServedModel | None:
         """Find a model by key or instance id."""
         return next((model for model in self.models if name == model.key or name in model.instances), None)
+
+    def load_on_request(self, model: ServedModel) -> None:
+        """Load a model because somebody asked it something."""
+        with self.lock:
+            for other in self.jit_loaded if self.auto_evict else []:
+                other.instances.clear()
+                self.evicted.append(other.key)
+            self.jit_loaded[:] = [model] if self.auto_evict else [*self.jit_loaded, model]
+            model.load()
 
     def vector(self, text: str, dimension: int) -> list[float]:
         """Sum up a direction for each word, so that texts with the same words are near; not unit length."""

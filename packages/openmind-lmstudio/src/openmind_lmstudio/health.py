@@ -17,5 +17,9 @@ def told_of(connection: Connection, listing: Listing) -> str:
 
 def sentence(error: ProviderError | ConfigError) -> str:
     """Put message and hint of an error into sentences."""
-    message = error.message[:1].upper() + error.message[1:]
-    return f"{message}. {error.hint}".strip()
+    return f"{capitalised(error.message)}. {error.hint}".strip()
+
+
+def capitalised(text: str) -> str:
+    """Begin with a capital letter and leave the rest as it is."""
+    return text[:1].upper() + text[1:]

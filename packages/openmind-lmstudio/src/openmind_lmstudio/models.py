@@ -16,7 +16,7 @@ _EMBEDDING_NAME = re.compile(
     r"embed|(^|[-_/.])(bge|e5|gte|minilm|jina-clip|sentence-t5|labse)([-_/.:]|$)", re.IGNORECASE
 )
 _SEEING_NAME = re.compile(
-    r"llava|vision|vlm|[-_/.\d]vl([-_:.]|$)|gemma-?3(?!n?-1b)|minicpm-v|moondream|pixtral|internvl", re.IGNORECASE
+    r"llava|vision|vlm|[-_/.\d]vl([-_:.]|$)|gemma-?3[-:](4|12|27)b|minicpm-v|moondream|pixtral|internvl", re.IGNORECASE
 )
 
 

@@ -14,6 +14,7 @@ from openmind_lmstudio.address import Address
 from openmind_lmstudio.answers import ServedAnswers
 from openmind_lmstudio.config import OpenAICompatibleConfig
 from openmind_lmstudio.connection import Connection
+from openmind_lmstudio.embedding_requests import EmbeddingRequests
 from openmind_lmstudio.embeddings import ServedEmbeddings
 from openmind_lmstudio.health import sentence, told_of
 from openmind_lmstudio.images import ServedDescriber
@@ -22,7 +23,7 @@ from openmind_lmstudio.readiness import Ready
 from openmind_lmstudio.turns import Turns
 
 NAME = "openai-compatible"
-DISPLAY_NAME = "The model server"
+_SERVER = "the model server"
 
 
 class OpenAICompatibleProvider:
@@ -39,7 +40,7 @@ class OpenAICompatibleProvider:
     def __init__(self, config: OpenAICompatibleConfig, *, connection: Connection | None = None) -> None:
         address = Address.parse(config.base_url)
         address.require_local(allow_remote=config.allow_remote)
-        self._connection = connection or Connection(address, server=DISPLAY_NAME, token_env=config.api_token_env)
+        self._connection = connection or Connection(address, server=_SERVER, token_env=config.api_token_env)
         self._turns = Turns()
 
     @property
@@ -76,7 +77,8 @@ class OpenAICompatibleProvider:
         return tuple(ModelAction(model=key, status="unloaded", skipped=True) for key in keys)
 
     def embedder(self, model: str) -> ServedEmbeddings:
-        return ServedEmbeddings(self._connection, provider=NAME, model=model, prepare=self._ready, turns=self._turns)
+        requests = EmbeddingRequests(self._connection, model=model, prepare=self._ready)
+        return ServedEmbeddings(requests, connection=self._connection, provider=NAME, model=model, turns=self._turns)
 
     def answerer(self, model: str) -> ServedAnswers:
         return ServedAnswers(self._connection, model=model, prepare=self._ready)

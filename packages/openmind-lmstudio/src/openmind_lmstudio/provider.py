@@ -10,6 +10,7 @@ from openmind_lmstudio.answers import ServedAnswers
 from openmind_lmstudio.client import LMStudioClient
 from openmind_lmstudio.config import LMStudioConfig
 from openmind_lmstudio.connection import Connection
+from openmind_lmstudio.embedding_requests import EmbeddingRequests
 from openmind_lmstudio.embeddings import ServedEmbeddings
 from openmind_lmstudio.health import sentence, told_of
 from openmind_lmstudio.images import ServedDescriber
@@ -68,9 +69,8 @@ class LMStudioProvider:
         return tuple(self._unload(key) for key in keys)
 
     def embedder(self, model: str) -> ServedEmbeddings:
-        return ServedEmbeddings(
-            self._connection, provider=NAME, model=model, prepare=self._ready_to_embed, turns=self._turns
-        )
+        requests = EmbeddingRequests(self._connection, model=model, prepare=self._ready_to_embed)
+        return ServedEmbeddings(requests, connection=self._connection, provider=NAME, model=model, turns=self._turns)
 
     def answerer(self, model: str) -> ServedAnswers:
         return ServedAnswers(self._connection, model=model, prepare=self._ready_to_chat)

@@ -14,6 +14,7 @@ from openmind_lmstudio.errors import Nonsense
 MAX_EVENT_BYTES = 8 * 1024 * 1024
 MAX_STREAM_BYTES = 64 * 1024 * 1024
 
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 
@@ -55,23 +56,21 @@ def read_events(
 
 def _lines(chunks: Iterable[bytes], *, max_line: int, max_stream: int) -> Iterator[bytes]:
     """Split at CR LF, LF and CR, each line as soon as its end is there."""
-    rest, total, first = b"", 0, True
-    after_cr = False
+    begun, size, total = list[bytes](), 0, 0
+    after_cr, first = False, True
     for chunk in chunks:
         total += len(chunk)
         if total > max_stream:
             raise Nonsense("the server sent a stream without end")
-        if after_cr and chunk:
-            chunk = chunk.removeprefix(b"\n")  # the second half of a CR LF that was cut in two
-            after_cr = False
-        rest += chunk
-        start = 0
-        for end in _LINE_END.finditer(rest):
-            line = rest[start : end.start()]
-            start = end.end()
-            yield line.removeprefix(b"\xef\xbb\xbf") if first else line
-            first = False
-        after_cr = start == len(rest) and rest.endswith(b"\r")
-        rest = rest[start:]
-        if len(rest) > max_line:
+        start = 1 if after_cr and chunk.startswith(b"\n") else 0  # the second half of a CR LF that was cut in two
+        for end in _LINE_END.finditer(chunk, start):
+            line = b"".join([*begun, chunk[start : end.start()]])
+            yield line.removeprefix(_BYTE_ORDER_MARK) if first else line
+            begun, size, start, first = [], 0, end.end(), False
+        if chunk:
+            after_cr = chunk.endswith(b"\r")
+        if start < len(chunk):
+            begun.append(chunk[start:])
+            size += len(chunk) - start
+        if size > max_line:
             raise Nonsense("the server sent an event without end")
