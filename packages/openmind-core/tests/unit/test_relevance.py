@@ -29,14 +29,13 @@ def test_nothing_is_relevant_when_all_witnesses_say_so(signals: Signals, relevan
 def test_rare_words_weigh_more_and_words_of_every_passage_nothing() -> None:
     everywhere, common, rare, absent = weigh("abcd", [1.0, 0.3, 0.01, 0.0], passages=500)
 
-    assert everywhere.rarity < 0.01 < common.rarity < rare.rarity < absent.rarity
+    assert everywhere.rarity < 0.05 < common.rarity < rare.rarity < absent.rarity
 
 
-def test_in_a_small_memory_an_absent_word_is_not_infinitely_rare() -> None:
-    few = weigh(["x"], [0.0], passages=10)[0].rarity
-    many = weigh(["x"], [0.0], passages=1_000)[0].rarity
+def test_in_a_small_memory_words_differ_little() -> None:
+    everywhere, absent = weigh("ab", [1.0, 0.0], passages=2)
 
-    assert 2 < few < 4 < many
+    assert absent.rarity < 2.5 * everywhere.rarity
 
 
 def test_coverage_is_the_share_of_rarity_that_a_passage_holds() -> None:

@@ -122,7 +122,8 @@ class SnapshotSearch:
 
     def _ask(self, question: Question, width: int) -> Legs:
         """Get candidates, and leave out what the catalog does not show."""
-        words = WordsQuery(terms=question.query.terms, phrases=question.query.phrases) if question.query.terms else None
+        asked = question.query.asked
+        words = WordsQuery(terms=asked, phrases=question.query.phrases) if asked else None
         query = CandidateQuery(words=words, vector=question.vector, filter=self.filter, limit=width)
         found = self.view.candidates(query)
         files = self.reader.files({one.key.file_id for one in (*found.words, *found.vectors)})
@@ -161,7 +162,8 @@ class SnapshotSearch:
         return evolve(legs, vectors={key: one for key, one in legs.vectors.items() if key in holding})
 
     def _weigh(self, query: AnalysedQuery) -> tuple[AskedWord, ...]:
-        return weigh(query.terms, self.view.document_share(query.terms), passages=self.passages)
+        terms = tuple(dict.fromkeys(query.asked))
+        return weigh(terms, self.view.document_share(terms), passages=self.passages)
 
     def _ranked(self, legs: Legs, profile: RetrievalProfile, best_coverage: float) -> list[Ranked]:
         scores = fuse(

@@ -16,6 +16,9 @@ LONE_COVERAGE_FLOOR = 0.15
 """The same when there are no vectors to ask: lower, because a good passage in other words is all too likely."""
 SAMPLED_PASSAGES = 2_000
 """Shares of passages are estimates from about so many: what is rarer than one of them is just rare."""
+ASSUMED_PASSAGES, ASSUMED_SHARE = 20, 0.01
+"""What is believed of a word before any passage was looked at: in a memory of three notes, that a word is in all of
+them says little, and that it is in none says little too."""
 
 _LEAST_STEM = 4
 _ENDINGS = ("ings", "ing", "ies", "ed", "es", "s")
@@ -58,10 +61,13 @@ def weigh(terms: Sequence[str], shares: Sequence[float], *, passages: int) -> tu
         shares: for each, the share of the passages that hold it, 0–1.
         passages: how many passages there are.
     """
-    half = 0.5 / max(1, min(passages, SAMPLED_PASSAGES))
+    seen = min(passages, SAMPLED_PASSAGES)
+    believed = [
+        (min(1.0, max(0.0, share)) * seen + ASSUMED_SHARE * ASSUMED_PASSAGES) / (seen + ASSUMED_PASSAGES)
+        for share in shares
+    ]
     return tuple(
-        AskedWord(term=term, rarity=log(1 + (1 - min(share, 1.0) + half) / (max(share, 0.0) + half)))
-        for term, share in zip(terms, shares, strict=True)
+        AskedWord(term=term, rarity=log(1 + (1 - share) / share)) for term, share in zip(terms, believed, strict=True)
     )
 
 

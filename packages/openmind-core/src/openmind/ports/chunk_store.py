@@ -16,7 +16,7 @@ class WordsQuery:
     """What the words leg looks for: analysed terms, never raw text."""
 
     terms: tuple[str, ...]
-    """Distinct, in the order of the query; any of them may match."""
+    """In the order of the query; any of them may match. What stands twice counts twice."""
     phrases: tuple[tuple[str, ...], ...] = ()
     """Runs of terms that must stand side by side, each of them, in a passage that is found."""
 

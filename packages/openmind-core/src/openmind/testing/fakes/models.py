@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from openmind.ports.image_describer import ImageDescriber
 
-FAKE_PROFILE = RetrievalProfile(words_weight=0.6, cosine_floor=0.3)
+FAKE_PROFILE = RetrievalProfile(words_weight=0.6, cosine_floor=0.5)
 FAKE_IDENTITY = EmbedderIdentity(provider="fake", model="fake-embedder", dimension=64)
 
 
