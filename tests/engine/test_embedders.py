@@ -1,0 +1,172 @@
+"""Another embedder, a lost one, and vectors that come later."""
+
+from openmind.domain.errors import ProviderUnreachable
+from openmind.domain.search import SearchState
+
+DOWN = ProviderUnreachable("the fake provider does not answer", hint="Start it.")
+
+
+def names(memory, query: str) -> list[str]:
+    return [hit.file_name for hit in memory.search(query).hits]
+
+
+def test_a_server_s_embedder_embeds_each_passage_once(world) -> None:
+    embedder = world.use()
+    for number in range(40):
+        world.write(f"{number}.txt", f"heliotrope number {number}")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+
+        report = memory.index()
+
+        assert report.run.tally.embedded == 40
+        assert len(embedder.embedded) == len(set(embedder.embedded)) == 40
+        assert embedder.calls <= 4
+        assert not memory.search("heliotrope").degraded
+
+
+def test_an_edit_embeds_only_the_passages_that_changed(world) -> None:
+    paragraphs = [f"Paragraph {number} " + f"is about subject{number} and nothing else. " * 25 for number in range(12)]
+    embedder = world.use()
+    world.write("long.txt", "\n\n".join(paragraphs))
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        before = len(embedder.embedded)
+
+        world.write("long.txt", "\n\n".join([*paragraphs, "A new end about zanzibar."]))
+        memory.index()
+
+        assert before > 8
+        assert len(embedder.embedded) - before <= 2
+
+
+def test_with_the_server_down_files_go_live_by_their_words(world) -> None:
+    embedder = world.use()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        embedder.error = DOWN
+        world.write("b.txt", "chrysanthemum on the balcony")
+
+        report = memory.index()
+
+        assert report.run.error
+        assert memory.status().missing_vectors == 1
+        result = memory.search("chrysanthemum")
+        assert [hit.file_name for hit in result.hits][:1] == ["b.txt"]
+        assert result.degraded
+        assert result.degraded_reason
+
+
+def test_missing_vectors_follow_when_the_server_is_back(world) -> None:
+    embedder = world.use()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        embedder.error = DOWN
+        world.write("b.txt", "chrysanthemum on the balcony")
+        memory.index()
+        embedder.error = None
+
+        report = memory.index()
+
+        assert report.run.tally.extracted == 0
+        assert report.run.tally.embedded == 1
+        assert memory.status().missing_vectors == 0
+        assert not memory.search("chrysanthemum").degraded
+
+
+def test_a_first_run_without_the_server_uses_the_built_in_embedder_and_changes_over_later(world) -> None:
+    embedder = world.use()
+    embedder.error = DOWN
+    identity, world.provider.embeddings = embedder.identity, Unknown(DOWN)
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        assert names(memory, "heliotrope") == ["a.txt"]
+
+        embedder.error = None
+        world.provider.embeddings = embedder
+        report = memory.index()
+
+        assert report.run.tally.extracted == 0
+        assert embedder.identity == identity
+        assert embedder.embedded == ["heliotrope in the garden"]
+        assert not memory.search("heliotrope").degraded
+
+
+def test_another_model_is_taken_in_beside_the_former_one(world) -> None:
+    first = world.use("first", dimension=64)
+    for number in range(30):
+        world.write(f"{number}.txt", f"heliotrope number{number}")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    second = world.use("second", dimension=32)
+    with world.memory() as memory:
+        assert names(memory, "number7")[:1] == ["7.txt"]  # found before anything was embedded anew
+
+        report = memory.index()
+
+        assert report.run.tally.extracted == 0
+        assert len(second.embedded) == 30
+        result = memory.search("number7")
+        assert result.hits[0].file_name == "7.txt"
+        assert not result.degraded
+        assert result.hits[0].explanation.cosine is not None
+        assert memory.index().run.tally.embedded == 0
+    assert len(first.embedded) == 30
+
+
+def test_a_change_of_model_that_breaks_off_goes_on_where_it_was(world) -> None:
+    world.use("first", dimension=64)
+    for number in range(80):
+        world.write(f"{number}.txt", f"heliotrope number{number}")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    second = world.use("second", dimension=32)
+    world.provider.embeddings = flaky = BreaksOff(second, after=1)
+    with world.memory() as memory:
+        memory.index()
+        assert memory.search("number7").state is SearchState.OK
+        flaky.after = 1_000
+
+        memory.index()
+
+        assert len(second.embedded) == len(set(second.embedded)) == 80
+        assert not memory.search("number7").degraded
+
+
+class Unknown:
+    """An embedder whose server does not even tell its identity."""
+
+    in_process = False
+
+    def __init__(self, error: ProviderUnreachable) -> None:
+        self.error = error
+
+    @property
+    def identity(self):
+        raise self.error
+
+
+class BreaksOff:
+    """An embedder whose server goes away after some requests."""
+
+    def __init__(self, inner, after: int) -> None:
+        self.inner, self.after = inner, after
+
+    def __getattr__(self, name: str):
+        return getattr(self.inner, name)
+
+    def embed(self, texts, *, role):
+        if role == "passage":
+            if self.after == 0:
+                raise DOWN
+            self.after -= 1
+        return self.inner.embed(texts, role=role)

@@ -1,0 +1,126 @@
+from pathlib import Path
+
+import pytest
+
+from openmind.application import recovery
+from openmind.domain.errors import (
+    SourceExists,
+    SourceForbidden,
+    SourceMissing,
+    SourceNotFolder,
+    SourceNotFound,
+    SourceOverlaps,
+)
+from openmind.domain.search import SearchState
+
+MARKER = "zanzibarquartz"
+
+
+def everywhere(home: Path) -> list[str]:
+    return [
+        str(path.relative_to(home))
+        for path in home.rglob("*")
+        if path.is_file() and MARKER.encode() in path.read_bytes()
+    ]
+
+
+def test_removing_a_source_takes_it_out_of_memory_and_leaves_the_folder(world, memory) -> None:
+    path = world.write("a.txt", f"{MARKER} in the garden")
+    memory.index()
+    [source] = memory.sources.list()
+
+    report = memory.sources.remove(source.id)
+
+    assert (report.files_removed, report.chunks_removed) == (1, 1)
+    assert path.read_text() == f"{MARKER} in the garden"
+    assert memory.sources.list() == ()
+    assert memory.search(MARKER).state is SearchState.NOTHING_INDEXED
+
+
+def test_a_removed_source_leaves_no_trace_in_the_home(world, memory, monkeypatch) -> None:
+    monkeypatch.setattr("openmind.application.sources.VERSION_AGE_S", 0.0)
+    world.write(f"{MARKER}.txt", f"{MARKER} in the garden")
+    memory.index()
+    assert everywhere(world.home)
+    [source] = memory.sources.list()
+
+    memory.sources.remove(source.id)
+
+    assert everywhere(world.home) == []
+
+
+def test_a_deleted_file_leaves_no_trace_in_the_home(world, memory, monkeypatch) -> None:
+    monkeypatch.setattr("openmind.application.indexing.VERSION_AGE_S", 0.0)
+    world.write("stays.txt", "heliotrope")
+    path = world.write(f"{MARKER}.txt", f"{MARKER} in the garden")
+    memory.index()
+    assert everywhere(world.home)
+
+    path.unlink()
+    memory.index()
+
+    assert everywhere(world.home) == []
+    assert recovery.GRACE_S == 60.0
+
+
+def test_another_source_with_the_same_text_keeps_it(world, memory, tmp_path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "b.txt").write_text("heliotrope in the garden")
+    world.write("a.txt", "heliotrope in the garden")
+    memory.sources.add(other)
+    memory.index()
+
+    memory.sources.remove(memory.sources.list()[0].id)
+
+    assert [hit.file_name for hit in memory.search("heliotrope").hits] == ["b.txt"]
+
+
+def test_an_unknown_source_cannot_be_removed(memory) -> None:
+    with pytest.raises(SourceNotFound):
+        memory.sources.remove("src_000000000000")
+
+
+def test_what_cannot_be_a_source_is_refused(world, memory, tmp_path) -> None:
+    inner = world.notes / "inner"
+    inner.mkdir()
+    file = world.write("a.txt", "text")
+
+    for path, error in [
+        (tmp_path / "nowhere", SourceMissing),
+        ("", SourceMissing),
+        ("a\0b", SourceMissing),
+        (file, SourceNotFolder),
+        ("/", SourceForbidden),
+        (world.home, SourceForbidden),
+        (world.home / "logs", SourceForbidden),
+        (world.notes, SourceExists),
+        (world.notes / "." / "inner" / "..", SourceExists),
+        (inner, SourceOverlaps),
+        (tmp_path, SourceOverlaps),
+    ]:
+        with pytest.raises(error):
+            memory.sources.add(path)
+
+
+def test_a_source_that_is_not_recursive_lets_its_folders_be_sources(world, tmp_path) -> None:
+    inner = world.notes / "inner"
+    inner.mkdir()
+    with world.memory() as memory:
+        memory.sources.add(world.notes, recursive=False)
+        memory.sources.add(inner)
+        world.write("top.txt", "heliotrope")
+        world.write("inner/deep.txt", "chrysanthemum")
+
+        assert memory.index().run.tally.indexed == 2
+
+
+def test_a_home_inside_a_source_is_not_read(tmp_path, monkeypatch) -> None:
+    from openmind import open_memory
+
+    (tmp_path / "a.txt").write_text("heliotrope")
+    with open_memory(tmp_path / "home") as memory:
+        (tmp_path / "home" / "logs" / "note.txt").write_text("heliotrope")
+        memory.sources.add(tmp_path)
+
+        assert memory.index().run.tally.total == 1
