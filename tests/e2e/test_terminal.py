@@ -70,5 +70,5 @@ def test_indexing_shows_a_bar_and_then_the_summary(openmind, write: Write, tmp_p
 
 
 def test_status_and_sources_are_set_out_for_reading(memory, tmp_path: Path) -> None:
-    assert "1 file, 1 passage" in seen(memory, "status")
+    assert "searchable       \x1b[0m1 file, " in seen(memory, "status")
     assert "with subfolders" in seen(memory, "source", "list")

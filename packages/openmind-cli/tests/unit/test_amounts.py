@@ -20,7 +20,16 @@ def test_every_size_is_short(number: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(-1, "0 s"), (0.4, "0 s"), (59.4, "59 s"), (65, "1 min 05 s"), (7_260, "2 h 01 min")]
+    ("seconds", "text"),
+    [
+        (-1, "0 s"),
+        (0, "0 s"),
+        (0.42, "0.4 s"),
+        (9.95, "10 s"),
+        (59.4, "59 s"),
+        (65, "1 min 05 s"),
+        (7_260, "2 h 01 min"),
+    ],
 )
 def test_a_duration_is_rough(seconds: float, text: str) -> None:
     assert duration(seconds) == text

@@ -35,7 +35,7 @@ def test_plain_progress_writes_a_line_every_few_seconds() -> None:
     assert stream.getvalue().splitlines() == [
         "discovering: 5 files found",
         "running: 0 of 100 files (0 %)",
-        "running: 60 of 100 files (60 %), 12 files/s, 3 s left",
+        "running: 60 of 100 files (60 %), 12 files/s, 3.3 s left",
     ]
 
 

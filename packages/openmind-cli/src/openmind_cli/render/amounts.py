@@ -22,6 +22,8 @@ def size(number: int) -> str:
 
 def duration(seconds: float) -> str:
     """A stretch of time, roughly."""
+    if 0 < seconds < 9.95:
+        return f"{seconds:.1f} s"
     whole = max(0, round(seconds))
     if whole < 60:
         return f"{whole} s"
