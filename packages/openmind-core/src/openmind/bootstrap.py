@@ -39,6 +39,7 @@ from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.answer_provider import AnswerProvider
+from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.extractor import Blob, Extractor
 from openmind.ports.isolated_reader import IsolatedReader
 from openmind.ports.model_provider import ModelProvider
@@ -115,6 +116,7 @@ class Assembly:
     config: Config
     plugins: Plugins
     _providers: dict[str, ModelProvider] = field(factory=dict, init=False)
+    _embedders: dict[tuple[str, str], EmbeddingProvider] = field(factory=dict, init=False)
     _lock: Lock = field(factory=Lock, init=False)
     _closing: list[Callable[[], None]] = field(factory=list, init=False)
 
@@ -194,8 +196,22 @@ class Assembly:
         return Embedders(
             provider_name=self.config.provider_name,
             model=self.config.models.embedding_model,
-            provider=self.provider,
+            embedder=self.embedder,
         )
+
+    def embedder(self, provider: str, model: str) -> EmbeddingProvider:
+        """Make an embedder, once: it keeps its weights, or what a server told it.
+
+        Raises:
+            ConfigError: the provider is not installed, or its settings are wrong.
+        """
+        with self._lock:
+            made = self._embedders.get((provider, model))
+        if made is not None:
+            return made
+        fresh = self.provider(provider).embedder(model)
+        with self._lock:
+            return self._embedders.setdefault((provider, model), fresh)
 
     def selection(self) -> ModelSelection:
         """The models that the configuration names."""
@@ -226,7 +242,7 @@ class Assembly:
 
     def in_process_preparer(self, *, embed: bool) -> InProcessPreparer:
         """Prepare files here."""
-        embedder = self.provider(BUILTIN).embedder(BUILTIN) if embed else None
+        embedder = self.embedder(BUILTIN, BUILTIN) if embed else None
         return InProcessPreparer(extractor=self.extractor, read=read_blob, embedder=embedder)
 
     def preparer(self, files: int, embed: bool) -> Preparer:

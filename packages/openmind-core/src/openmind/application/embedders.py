@@ -7,7 +7,6 @@ from attrs import frozen
 from openmind.domain.errors import OpenMindError
 from openmind.domain.models import EmbedderIdentity
 from openmind.ports.embedding_provider import EmbeddingProvider
-from openmind.ports.model_provider import ModelProvider
 
 BUILTIN = "builtin"
 """Name of the provider, and of its one model, that come with OpenMind."""
@@ -21,17 +20,17 @@ class Embedders:
     """The configured provider."""
     model: str
     """The configured embedding model."""
-    provider: Callable[[str], ModelProvider]
-    """Makes, once, the provider of that name."""
+    embedder: Callable[[str, str], EmbeddingProvider]
+    """Makes, once, the embedder of a provider and a model."""
 
     def chosen(self) -> EmbeddingProvider:
         """Return the embedder that the configuration names."""
         name = BUILTIN if self.model == BUILTIN else self.provider_name
-        return self.provider(name).embedder(self.model)
+        return self.embedder(name, self.model)
 
     def builtin(self) -> EmbeddingProvider:
         """Return the embedder that is always there."""
-        return self.provider(BUILTIN).embedder(BUILTIN)
+        return self.embedder(BUILTIN, BUILTIN)
 
     def is_chosen(self, identity: EmbedderIdentity) -> bool:
         """Whether an index with this identity was made by the model that the configuration names."""
@@ -43,7 +42,7 @@ class Embedders:
         if identity.provider not in {BUILTIN, self.provider_name}:
             return None
         try:
-            embedder = self.provider(identity.provider).embedder(identity.model)
+            embedder = self.embedder(identity.provider, identity.model)
             return embedder if embedder.identity == identity else None
         except OpenMindError:
             return None
