@@ -11,6 +11,7 @@ from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
 
 from openmind_stores.sqlite.catalog import CATALOG_FILE, SqliteCatalog
+from openmind_stores.sqlite.connection import size_of
 from openmind_stores.sqlite.errors import translate_os
 from openmind_stores.sqlite.locks import hold_index_lock
 
@@ -60,7 +61,7 @@ class LocalStorage:
 
     def size_bytes(self) -> int:
         names = (CATALOG_FILE, f"{CATALOG_FILE}-wal", f"{CATALOG_FILE}-shm")
-        return sum(_file_size(self.home / name) for name in names) + _folder_size(self.home / CHUNKS_FOLDER)
+        return sum(size_of(self.home / name) for name in names) + _folder_size(self.home / CHUNKS_FOLDER)
 
     def close(self) -> None:
         """Sessions close their connections themselves; nothing is left to give back."""
@@ -72,16 +73,9 @@ def _own_version() -> str:
     return version("openmind-stores")
 
 
-def _file_size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
-
-
 def _folder_size(folder: Path) -> int:
     """Add up the files below a folder; what vanishes meanwhile does not count."""
     total = 0
     for place, _, names in os.walk(folder):
-        total += sum(_file_size(Path(place, name)) for name in names)
+        total += sum(size_of(Path(place, name)) for name in names)
     return total

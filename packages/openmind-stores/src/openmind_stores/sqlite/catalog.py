@@ -12,7 +12,7 @@ from typing import Final
 from attrs import field, frozen
 from openmind.domain.errors import StoreError
 
-from openmind_stores.sqlite.connection import Link, open_reader, open_writer, wal_of
+from openmind_stores.sqlite.connection import Link, open_reader, open_writer, size_of, wal_of
 from openmind_stores.sqlite.locks import CatalogLock
 from openmind_stores.sqlite.migration import is_current, migrate, require_current
 from openmind_stores.sqlite.tables.file_changes import FileWriting
@@ -30,8 +30,9 @@ CATALOG_LOCK: Final = "catalog.lock"
 
 WAL_LARGE: Final = 4 * 1024 * 1024
 """A log of this many bytes is folded into the database after the transaction that made it so large."""
-WAL_HUGE: Final = 64 * 1024 * 1024
-"""Readers kept a log of this many bytes from starting anew: the writer then waits for them, for a moment."""
+WAL_STEP: Final = 16 * 1024 * 1024
+"""Readers that overlap keep a log from ever starting anew. Each time it has grown by this many bytes the writer waits
+for them, for a moment."""
 WAIT_FOR_READERS_MS: Final = 200
 
 VACUUM_PAGES: Final = 16_384
@@ -100,6 +101,7 @@ class SqliteCatalog:
     @contextmanager
     def writing(self) -> Iterator[SqliteWriter]:
         with self._writable() as link:
+            log_size = size_of(wal_of(self.path))
             link.run("BEGIN IMMEDIATE")
             try:
                 require_current(link)
@@ -109,7 +111,7 @@ class SqliteCatalog:
                 if link.in_transaction:  # a full disk has ended it already
                     link.run("ROLLBACK")
                 raise
-            self._bound_log(link)
+            self._bound_log(link, log_size)
 
     def tidy(self) -> bool:
         with self._writable() as link:
@@ -126,11 +128,11 @@ class SqliteCatalog:
             finally:
                 link.close()
 
-    def _bound_log(self, link: Link) -> None:
+    def _bound_log(self, link: Link, size_before: int) -> None:
         """Fold a log that has grown large into the database, so that it can start anew."""
-        size = _size(wal_of(self.path))
+        size = size_of(wal_of(self.path))
         with suppress(StoreError):  # the transaction is safe in the log; the next one tries again
-            if size > WAL_HUGE:
+            if size // WAL_STEP > size_before // WAL_STEP:
                 _empty_log(link)
             elif size > WAL_LARGE:
                 link.run("PRAGMA wal_checkpoint(PASSIVE)")
@@ -141,10 +143,3 @@ def _empty_log(link: Link) -> bool:
     link.run(f"PRAGMA busy_timeout = {WAIT_FOR_READERS_MS}")
     busy: int = link.value("PRAGMA wal_checkpoint(TRUNCATE)")
     return not busy
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except FileNotFoundError:
-        return 0

@@ -111,6 +111,14 @@ def wal_of(path: Path) -> Path:
     return path.with_name(path.name + "-wal")
 
 
+def size_of(path: Path) -> int:
+    """Size of a file in bytes; 0 when it is not there or cannot be looked at."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
 def open_reader(path: Path) -> Link:
     """Open a connection that cannot write, in a transaction that sees one state of the catalog.
 
@@ -120,9 +128,9 @@ def open_reader(path: Path) -> Link:
     try:
         return _begun(_open(path, "mode=ro"))
     except StoreError as error:
-        if not _is_refused(error) or not path.is_file():
+        if not _is_refused(error) or not size_of(path):
             raise
-        if _has_content(wal_of(path)):
+        if size_of(wal_of(path)):
             raise _unread_log(path, error) from error.__cause__
     return _begun(_open(path, "immutable=1"))
 
@@ -180,7 +188,3 @@ def _unread_log(path: Path, error: StoreError) -> StoreError:
         f"{path} was not closed in order, and its last changes can only be read where it can be written",
         hint="Open it once with write access: `openmind status` is enough.",
     )
-
-
-def _has_content(path: Path) -> bool:
-    return path.is_file() and path.stat().st_size > 0

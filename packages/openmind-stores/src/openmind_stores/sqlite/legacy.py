@@ -30,6 +30,8 @@ _MAY_HAVE: Final = {
     },
 }  # fmt: skip
 
+_KNOWN: Final = {**_MUST_HAVE, **_MAY_HAVE}
+
 _SET_ASIDE: Final = {
     "sources": "ALTER TABLE sources RENAME TO legacy_sources",
     "files": "ALTER TABLE files RENAME TO legacy_files",
@@ -86,24 +88,24 @@ _COPY: Final = {
 }
 
 
-def set_aside(link: Link) -> tuple[str, ...]:
-    """Make room for the tables of today; returns the names of the legacy tables, none in an empty database.
+def require_ours(link: Link) -> None:
+    """Refuse a database whose tables are none of OpenMind's; an empty one will do.
 
     Raises:
-        HomeForeign: the tables are none of OpenMind's.
+        HomeForeign
     """
     found = {name: _columns(link, name) for (name,) in link.rows(_TABLES)}
-    if not found:
-        return ()
-    known = {**_MUST_HAVE, **_MAY_HAVE}
-    if not all(name in found for name in _MUST_HAVE) or any(
-        not columns <= found[name] for name, columns in known.items() if name in found
-    ):
+    complete = all(columns <= found[name] for name, columns in _KNOWN.items() if name in found)
+    if found and not (complete and _MUST_HAVE.keys() <= found.keys()):
         raise HomeForeign(
-            f"{link.path} is the database of another program",
-            hint="Choose another folder as OpenMind's home.",
+            f"{link.path} is the database of another program", hint="Choose another folder as OpenMind's home."
         )
-    legacy = tuple(name for name in known if name in found)
+
+
+def set_aside(link: Link) -> tuple[str, ...]:
+    """Make room for the tables of today; returns the names of the legacy tables, none in an empty database."""
+    found = {name for (name,) in link.rows(_TABLES)}
+    legacy = tuple(name for name in _KNOWN if name in found)
     for name in legacy:
         link.run(_SET_ASIDE[name])
     return legacy

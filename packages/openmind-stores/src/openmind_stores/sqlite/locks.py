@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from attrs import field, frozen
-from openmind.domain.errors import IndexingBusy
+from openmind.domain.errors import IndexingBusy, StoreError
 
 from openmind_stores.sqlite.errors import busy, not_local, translate_os
 
@@ -75,6 +75,8 @@ def _os_lock(path: Path, timeout_s: float) -> Iterator[bool]:
     """Take a lock file; yields whether it was got. The file stays: deleting it would let two holders in."""
     from filelock import FileLock, Timeout  # costs more than a whole `openmind status`, which takes no lock
 
+    if not path.parent.is_dir():  # it would be made, for everyone to look into
+        raise StoreError(f"{path.parent} is not there", hint="Run `openmind init` to create it.")
     lock = FileLock(
         path, timeout=timeout_s, mode=LOCK_MODE, thread_local=False, poll_interval=POLL_S, fallback_to_soft=False
     )

@@ -7,7 +7,7 @@ from typing import Final
 from openmind.domain.errors import HomeForeign, HomeNewer, StoreError
 
 from openmind_stores.sqlite import legacy
-from openmind_stores.sqlite.connection import Link, open_reader, open_writer
+from openmind_stores.sqlite.connection import Link, open_reader, open_writer, size_of
 from openmind_stores.sqlite.errors import not_local, translate_os
 from openmind_stores.sqlite.schema import APPLICATION_ID, MIGRATIONS, VERSION
 
@@ -24,9 +24,12 @@ def is_current(path: Path) -> bool:
     Raises:
         HomeNewer, HomeForeign, StoreDamaged, StoreError
     """
-    if not path.exists() or path.stat().st_size == 0:
+    try:
+        link = open_reader(path)
+    except StoreError:
+        if size_of(path):
+            raise
         return False
-    link = open_reader(path)
     try:
         return version_of(link) == VERSION
     finally:
@@ -77,10 +80,8 @@ def migrate(path: Path, *, written_by: str) -> None:
         raise translate_os(error, path) from error
     link = open_writer(path)
     try:
-        link.run("PRAGMA foreign_keys = OFF")  # tables change places below; checked before the commit
-        link.run("PRAGMA auto_vacuum = INCREMENTAL")
-        if link.value("PRAGMA journal_mode = WAL") != "wal":
-            raise not_local(path)
+        legacy.require_ours(link)
+        _prepare(link)
         link.run("BEGIN IMMEDIATE")
         try:
             _apply(link, written_by)
@@ -89,11 +90,18 @@ def migrate(path: Path, *, written_by: str) -> None:
                 link.run("ROLLBACK")
             raise
         link.run("COMMIT")
-        if link.value("PRAGMA auto_vacuum") != _INCREMENTAL:
-            link.run("PRAGMA auto_vacuum = INCREMENTAL")
-            link.run("VACUUM")  # a database that has tables only changes its kind as a whole
     finally:
         link.close()
+
+
+def _prepare(link: Link) -> None:
+    """Set what cannot be set in a transaction; none of it changes what the catalog holds."""
+    link.run("PRAGMA foreign_keys = OFF")  # tables change places in a migration; checked before the commit
+    link.run("PRAGMA auto_vacuum = INCREMENTAL")
+    if link.value("PRAGMA auto_vacuum") != _INCREMENTAL:
+        link.run("VACUUM")  # a database that has tables changes its kind only as a whole
+    if link.value("PRAGMA journal_mode = WAL") != "wal":
+        raise not_local(link.path)
 
 
 def _apply(link: Link, written_by: str) -> None:
