@@ -42,8 +42,9 @@ def _loop(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
 
 
 def _sleep(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
+    started = time.monotonic()
     time.sleep(float(str(request.message["seconds"])))
-    yield {"slept": True}, b""
+    yield {"from": started, "to": time.monotonic()}, b""
 
 
 def _swell(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:

@@ -1,0 +1,157 @@
+"""What a reading worker sends: segments and facts as JSON. The reader of it trusts nothing."""
+
+import math
+from collections.abc import Mapping
+from typing import TypeVar
+
+from openmind.domain.documents import DocumentFacts, Locator, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+
+MAX_SEGMENT_CHARS = 20_000_000
+MAX_LABEL_CHARS = 1_000
+MAX_PLACES = 64
+MAX_DEPTH = 16
+MAX_METADATA_ITEMS = 10_000
+
+T = TypeVar("T")
+
+
+class WireError(Exception):
+    """What came is not what a worker sends."""
+
+
+def part_to_wire(part: Segment | DocumentFacts) -> dict[str, object]:
+    """Write a piece of a document."""
+    if isinstance(part, Segment):
+        places = [[place.kind, place.start, place.end, place.label] for place in part.locator]
+        return {"text": part.text, "kind": part.kind, "places": places}
+    metadata = _json_safe(part.metadata, MAX_DEPTH)
+    return {"title": part.title, "metadata": metadata, "reason": part.reason.value, "note": part.note}
+
+
+def failure_to_wire(failure: ExtractionFailed) -> dict[str, object]:
+    """Write that a document could not be read (further)."""
+    return {"failure": failure.message, "reason": failure.reason.value, "hint": failure.hint}
+
+
+def part_from_wire(message: Mapping[str, object]) -> Segment | DocumentFacts | ExtractionFailed:
+    """Read a piece of a document.
+
+    Raises:
+        WireError: it is none, or is out of all measure.
+    """
+    if "text" in message:
+        return Segment(
+            text=_text(message, "text", MAX_SEGMENT_CHARS),
+            locator=_locator(message.get("places")),
+            kind=_text(message, "kind", 32),
+        )
+    reason = _reason(message.get("reason"))
+    if "failure" in message:
+        return ExtractionFailed(
+            _text(message, "failure", MAX_LABEL_CHARS), reason=reason, hint=_text(message, "hint", MAX_LABEL_CHARS)
+        )
+    return DocumentFacts(
+        title=_text(message, "title", MAX_LABEL_CHARS),
+        metadata=_metadata(message.get("metadata")),
+        reason=reason,
+        note=_text(message, "note", MAX_LABEL_CHARS),
+    )
+
+
+def _of_type(value: object, kind: type[T]) -> T:
+    if type(value) is not kind:  # not `isinstance`: True is no number here
+        raise WireError(f"{type(value).__name__} instead of {kind.__name__}")
+    return value
+
+
+def _text(message: Mapping[str, object], key: str, limit: int) -> str:
+    """Read text; what is too long for a label is cut, what is no character is replaced."""
+    text = _of_type(message.get(key), str)
+    if len(text) > limit:
+        if limit > MAX_LABEL_CHARS:
+            raise WireError("a text without end")
+        text = text[: limit - 1] + "…"
+    return _clean(text)
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates: neither database nor JSON takes them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def _reason(value: object) -> FileReason:
+    try:
+        return FileReason(_of_type(value, str))
+    except ValueError as error:
+        raise WireError("an unknown reason") from error
+
+
+def _locator(value: object) -> Locator:
+    places = _of_type(value, list)
+    if len(places) > MAX_PLACES:
+        raise WireError("a locator without end")
+    return tuple(_place(place) for place in places)
+
+
+def _place(value: object) -> Place:
+    parts = _of_type(value, list)
+    if len(parts) != 4:
+        raise WireError("a place of another shape")
+    kind, start, end, label = parts
+    named = {"kind": kind, "label": label}
+    return Place(
+        kind=_text(named, "kind", 32),
+        start=_number(start),
+        end=_number(end),
+        label=_text(named, "label", MAX_LABEL_CHARS),
+    )
+
+
+def _number(value: object) -> int | None:
+    if value is None:
+        return None
+    number = _of_type(value, int)
+    if not 0 <= number < 2**53:
+        raise WireError("a place beyond all files")
+    return number
+
+
+def _metadata(value: object) -> dict[str, object]:
+    """Look at every value; text in it is cleaned."""
+    left = MAX_METADATA_ITEMS
+
+    def checked(item: object, depth: int) -> object:
+        nonlocal left
+        left -= 1
+        if left < 0 or depth < 0:
+            raise WireError("metadata without end")
+        if isinstance(item, str):
+            return _clean(item)
+        if isinstance(item, list):
+            return [checked(each, depth - 1) for each in item]
+        if isinstance(item, dict):
+            return {_clean(key): checked(each, depth - 1) for key, each in item.items()}
+        if isinstance(item, float) and not math.isfinite(item):
+            raise WireError("metadata with a number that is none")
+        return item
+
+    return {_clean(key): checked(item, MAX_DEPTH) for key, item in _of_type(value, dict).items()}
+
+
+def _json_safe(value: object, depth: int) -> object:
+    """Make what an extractor says of a document fit for JSON; what has no form there becomes text."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if depth and isinstance(value, Mapping):
+        return {str(key): _json_safe(item, depth - 1) for key, item in value.items()}
+    if depth and isinstance(value, list | tuple | set | frozenset):
+        return [_json_safe(item, depth - 1) for item in value]
+    return f"{len(value)} bytes" if isinstance(value, bytes) else str(value)[:MAX_LABEL_CHARS]

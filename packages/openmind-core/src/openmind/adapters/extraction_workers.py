@@ -1,0 +1,133 @@
+"""Reads hostile files in disposable processes."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+from attrs import asdict, define, evolve, field
+
+from openmind.adapters.extraction_wire import WireError, part_from_wire
+from openmind.adapters.job_queue import JobQueue
+from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, WorkerPlan
+from openmind.adapters.worker_pool import WorkerPool
+from openmind.domain.config import ExtractionConfig
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.ports.isolated_reader import ReadOutcome, ReadRequest
+
+MAX_TEXT_CHARS = 20_000_000
+"""Text of one file that is kept."""
+
+OCR_LIMITS = Limits(wall_s=240, cpu_s=180, memory_bytes=800 * MEGABYTE)
+"""For each page."""
+ADDRESS_SPACE = 4_096 * 1_048_576
+"""Far more than any worker needs at rest: it stops what would swell between two looks at its memory."""
+RECYCLE_AFTER = 500
+"""Files. Starting a worker costs as much as a hundred small files."""
+
+_REASONS = {
+    FailureKind.TIMEOUT: FileReason.TIMEOUT,
+    FailureKind.CRASHED: FileReason.CRASHED,
+    FailureKind.TOO_BIG: FileReason.TOO_BIG,
+}
+
+
+def limits_for(size: int) -> Limits:
+    """Say what reading a file of so many bytes may cost."""
+    cpu_s = min(120, 10 + 5 * size // MEGABYTE)
+    # Twice as long by the clock: other programs want the processor, too.
+    return Limits(
+        wall_s=2 * cpu_s,
+        cpu_s=cpu_s,
+        memory_bytes=512 * MEGABYTE,
+        output_bytes=128 * MEGABYTE,
+        slow=OCR_LIMITS,
+    )
+
+
+@define(eq=False)
+class ExtractionWorkers:
+    """An `IsolatedReader` over a small pool of workers."""
+
+    config: ExtractionConfig
+    folder: Path | None = None
+    """Where workers put temporary files."""
+    size: int = 2
+    target: str = "openmind.reading_worker:read_files"
+    limits: Callable[[int], Limits] = limits_for
+    pool: WorkerPool = field(init=False)
+
+    def __attrs_post_init__(self) -> None:
+        plan = WorkerPlan(
+            target=self.target,
+            setup=asdict(self.config),
+            folder=self.folder,
+            address_space=ADDRESS_SPACE,
+            recycle_after=RECYCLE_AFTER,
+        )
+        self.pool = WorkerPool(plan=plan, size=self.size, ahead=2, queue=JobQueue(max_jobs=64))
+
+    def read(self, requests: Iterable[ReadRequest]) -> Iterator[ReadOutcome]:
+        """See the port."""
+        tickets: deque[int] = deque()
+
+        def jobs() -> Iterator[Job]:
+            for request in requests:
+                tickets.append(request.ticket)
+                yield self._job(request)
+
+        with closing(self.pool.run(jobs())) as outcomes:
+            for outcome in outcomes:
+                yield _outcome(tickets.popleft(), outcome)
+
+    def close(self) -> None:
+        """See the port."""
+        self.pool.close()
+
+    def _job(self, request: ReadRequest) -> Job:
+        message = {
+            "path": request.path_bytes.decode("latin-1"),
+            "extractor": request.extractor,
+            "ocr": request.ocr,
+        }
+        return Job(message=message, limits=self.limits(request.size), weight=16_384 + min(request.size, 4 * MEGABYTE))
+
+
+def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
+    """Gather what a worker sent; what came before a failure is kept and makes the document partial."""
+    segments: list[Segment] = []
+    facts = DocumentFacts()
+    failure = _failure(outcome)
+    room = MAX_TEXT_CHARS
+    for part in outcome.parts:
+        try:
+            piece = part_from_wire(part.message)
+        except WireError as error:
+            failure = ExtractionFailed(f"the reader sent what makes no sense: {error}", reason=FileReason.CRASHED)
+            break
+        if isinstance(piece, DocumentFacts):
+            facts = piece
+        elif isinstance(piece, ExtractionFailed):
+            failure = piece
+        elif len(piece.text) > room:
+            note = f"only the first {MAX_TEXT_CHARS:,} characters are searchable"
+            failure = ExtractionFailed(note, reason=FileReason.TOO_BIG)
+            break
+        else:
+            room -= len(piece.text)
+            segments.append(piece)
+    if failure is None:
+        return ReadOutcome(ticket=ticket, document=ExtractedDocument(segments=tuple(segments), facts=facts))
+    if not segments:
+        return ReadOutcome(ticket=ticket, reason=failure.reason, message=failure.message)
+    facts = evolve(facts, reason=FileReason.PARTIAL, note=failure.message)
+    return ReadOutcome(ticket=ticket, document=ExtractedDocument(segments=tuple(segments), facts=facts))
+
+
+def _failure(outcome: Outcome) -> ExtractionFailed | None:
+    if outcome.failure is None:
+        return None
+    message = f"reading the file was given up: {outcome.failure.detail}"
+    return ExtractionFailed(message, reason=_REASONS[outcome.failure.kind])

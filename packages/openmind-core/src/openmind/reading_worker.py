@@ -1,0 +1,125 @@
+"""What a reading worker runs: one extractor over one file, each piece sent as soon as it is there."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+from attrs import define, field, frozen
+
+from openmind.adapters.extraction_wire import failure_to_wire, part_to_wire
+from openmind.adapters.regular_files import open_regular
+from openmind.adapters.worker_main import Handler, Reply, Request
+from openmind.domain.config import ExtractionConfig, ImagesConfig, OcrConfig
+from openmind.domain.errors import ExtractionFailed, OpenMindError
+from openmind.domain.files import FileReason
+from openmind.domain.paths import name_of
+from openmind.plugins.manager import load_plugins
+from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
+from openmind.ports.extractor import Blob, Extractor
+from openmind.ports.ocr_engine import OcrEngine, OcrText, PageImage
+
+
+def read_files(setup: Mapping[str, object]) -> Handler:
+    """Make the handler of a worker.
+
+    Args:
+        setup: `ocr` and `images`, the sections of the configuration.
+    """
+    _forbid_network()
+    config = ExtractionConfig(
+        ocr=OcrConfig(**cast(dict[str, object], setup["ocr"])),  # type: ignore[arg-type]  # our own, from `asdict`
+        images=ImagesConfig(**cast(dict[str, object], setup["images"])),  # type: ignore[arg-type]
+    )
+    return IsolatedReading(load_plugins().extractors, config).answer
+
+
+@define(eq=False)
+class IsolatedReading:
+    """Reads files with registered extractors, and with an OCR engine that is made once."""
+
+    registry: ExtractorRegistry
+    config: ExtractionConfig
+    _extractors: dict[tuple[str, bool], Extractor] = field(factory=dict, init=False)
+    _engine: OcrEngine | None = field(default=None, init=False)
+    _announce_slow: Callable[[], None] | None = field(default=None, init=False)
+
+    def answer(self, request: Request) -> Iterator[Reply]:
+        """Read one file; a failure is the last part."""
+        self._announce_slow = request.slow
+        path = str(request.message["path"]).encode("latin-1")
+        try:
+            os.close(open_regular(path))  # a pipe, a device or a link is told apart before a library opens it
+            extractor = self._extractor(str(request.message["extractor"]), ocr=bool(request.message["ocr"]))
+            for part in extractor.extract(Blob(name=name_of(path), path=Path(os.fsdecode(path)))):
+                yield part_to_wire(part), b""
+        except ExtractionFailed as failure:
+            yield failure_to_wire(failure), b""
+        except OpenMindError as error:
+            yield failure_to_wire(ExtractionFailed(error.message, reason=FileReason.CRASHED, hint=error.hint)), b""
+        except MemoryError:
+            raise  # the process is of no more use
+        except Exception as error:  # noqa: BLE001  parsers raise anything when a file is broken
+            told = f"the file cannot be read: {type(error).__name__}: {error}"[:200]
+            yield failure_to_wire(ExtractionFailed(told, reason=FileReason.DAMAGED)), b""
+
+    def _extractor(self, name: str, *, ocr: bool) -> Extractor:
+        made = self._extractors.get((name, ocr))
+        if made is None:
+            engine = self._patient_engine if ocr and self.config.ocr.enabled else None
+            made = self.registry.find(name).factory(ExtractionTools(config=self.config, ocr=engine))
+            self._extractors[name, ocr] = made
+        return made
+
+    def _patient_engine(self) -> OcrEngine:
+        """Make the configured engine on first use.
+
+        Raises:
+            ExtractionFailed: it is not installed, or does not start.
+        """
+        self.say_slow()
+        if self._engine is None:
+            backend = self.config.ocr.backend
+            try:
+                self._engine = self.registry.ocr.find(backend)(self.config)
+            except ExtractionFailed:
+                raise
+            except OpenMindError as error:
+                raise ExtractionFailed(error.message, reason=FileReason.NEEDS_OCR, hint=error.hint) from error
+            except Exception as error:
+                told = f"the OCR engine “{backend}” does not start: {type(error).__name__}: {error}"[:300]
+                raise ExtractionFailed(told, reason=FileReason.NEEDS_OCR) from error
+        return _PatientEngine(self._engine, self.say_slow)
+
+    def say_slow(self) -> None:
+        """Ask for the time that OCR takes, once a file."""
+        if self._announce_slow:
+            self._announce_slow()
+            self._announce_slow = None
+
+
+@frozen
+class _PatientEngine:
+    """An OCR engine that asks for time before it reads."""
+
+    engine: OcrEngine
+    say_slow: Callable[[], None]
+
+    @property
+    def name(self) -> str:
+        return self.engine.name
+
+    def read(self, page: PageImage) -> OcrText:
+        self.say_slow()
+        return self.engine.read(page)
+
+
+def _forbid_network() -> None:
+    """Let no code in this process, whatever a file makes it do, reach another machine."""
+
+    def refuse(event: str, _: tuple[object, ...]) -> None:
+        if event in {"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.sendmsg", "socket.bind"}:
+            raise PermissionError("files are read without a network")
+
+    sys.addaudithook(refuse)

@@ -1,0 +1,178 @@
+"""The promises of `Extractor`."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from attrs import field, frozen
+
+from openmind.adapters.extraction_wire import part_from_wire, part_to_wire
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.ports.extractor import Blob, Extractor, ExtractorInfo
+
+Parts = list[Segment | DocumentFacts]
+
+
+@frozen(kw_only=True)
+class Sample:
+    """A file that an extractor reads well, and what must be found in it."""
+
+    name: str
+    data: bytes = field(repr=False)
+    must_include: tuple[str, ...]
+    must_not_include: tuple[str, ...] = ()
+
+
+class ExtractorContract:
+    """Subclass and give the fixtures `extractor`, `info` and `sample`; every promise is checked.
+
+    `sample` may be parametrised. The suite is the same for extractors that run isolated and for those that do not.
+    """
+
+    @pytest.fixture
+    def on_disk(self, sample: Sample, tmp_path: Path) -> Blob:
+        """The sample as a file."""
+        path = tmp_path / "kept" / sample.name
+        path.parent.mkdir()
+        path.write_bytes(sample.data)
+        return Blob(name=sample.name, path=path)
+
+    def test_discovery_can_tell_what_it_reads(self, info: ExtractorInfo) -> None:
+        assert info.name
+        assert info.version >= 1
+        assert info.key == f"{info.name}/{info.version}"
+        assert info.extensions
+        assert all(extension.startswith(".") and extension == extension.lower() for extension in info.extensions)
+
+    def test_it_finds_the_text(self, extractor: Extractor, sample: Sample) -> None:
+        text = text_of(read(extractor, sample.data, sample.name))
+
+        for expected in sample.must_include:
+            assert expected in text
+        for unwanted in sample.must_not_include:
+            assert unwanted not in text
+
+    def test_it_yields_segments_and_facts_only(self, extractor: Extractor, sample: Sample) -> None:
+        parts = read(extractor, sample.data, sample.name)
+
+        assert any(isinstance(part, Segment) for part in parts)
+        assert all(isinstance(part, Segment | DocumentFacts) for part in parts)
+        assert all(part.text for part in parts if isinstance(part, Segment))
+
+    def test_places_make_sense(self, extractor: Extractor, sample: Sample) -> None:
+        for part in read(extractor, sample.data, sample.name):
+            if isinstance(part, Segment):
+                for place in part.locator:
+                    check_place(place)
+
+    def test_lines_of_the_text_are_lines_of_the_file(self, extractor: Extractor, sample: Sample) -> None:
+        for part in read(extractor, sample.data, sample.name):
+            if isinstance(part, Segment):
+                for place in part.locator:
+                    if place.kind == "lines" and place.start is not None:
+                        assert (place.end or place.start) - place.start + 1 >= part.text.rstrip("\n").count("\n") + 1
+
+    def test_the_same_file_gives_the_same_again(self, extractor: Extractor, sample: Sample) -> None:
+        assert read(extractor, sample.data, sample.name) == read(extractor, sample.data, sample.name)
+
+    def test_bytes_in_memory_give_what_a_file_gives(self, extractor: Extractor, sample: Sample, on_disk: Blob) -> None:
+        assert list(extractor.extract(on_disk)) == read(extractor, sample.data, sample.name)
+
+    def test_nothing_is_written(self, extractor: Extractor, sample: Sample, on_disk: Blob) -> None:
+        assert on_disk.path is not None
+        before = on_disk.path.stat()
+
+        list(extractor.extract(on_disk))
+
+        assert list(on_disk.path.parent.iterdir()) == [on_disk.path]
+        assert on_disk.path.read_bytes() == sample.data
+        assert on_disk.path.stat().st_mtime_ns == before.st_mtime_ns
+
+    def test_it_can_be_stopped_early(self, extractor: Extractor, sample: Sample) -> None:
+        parts = extractor.extract(Blob(name=sample.name, data=sample.data))
+        next(iter(parts))
+        del parts
+
+        assert read(extractor, sample.data, sample.name)
+
+    def test_facts_are_fit_for_json(self, extractor: Extractor, sample: Sample) -> None:
+        for part in read(extractor, sample.data, sample.name):
+            if isinstance(part, DocumentFacts):
+                assert json.loads(json.dumps(part.metadata, allow_nan=False)) == part.metadata
+                if part.reason is not FileReason.OK:
+                    assert part.note
+
+    def test_every_piece_survives_the_way_out_of_a_worker(self, extractor: Extractor, sample: Sample) -> None:
+        for part in read(extractor, sample.data, sample.name):
+            assert part_from_wire(json.loads(json.dumps(part_to_wire(part)))) == part
+
+    def test_an_empty_file_says_that_it_holds_nothing(self, extractor: Extractor, sample: Sample) -> None:
+        parts, failure = try_to_read(extractor, b"", sample.name)
+
+        if failure is not None:
+            assert failure.reason in {FileReason.EMPTY, FileReason.DAMAGED}
+            return
+        facts = [part for part in parts if isinstance(part, DocumentFacts)]
+        assert text_of(parts) == ""
+        assert facts[-1].reason is FileReason.EMPTY
+        assert facts[-1].note
+
+    def test_a_file_that_has_gone_is_vanished(self, extractor: Extractor, sample: Sample, tmp_path: Path) -> None:
+        with pytest.raises(ExtractionFailed) as caught:
+            list(extractor.extract(Blob(name=sample.name, path=tmp_path / "gone" / sample.name)))
+
+        assert caught.value.reason is FileReason.VANISHED
+
+    def test_broken_files_fail_with_a_reason_or_give_what_they_have(self, extractor: Extractor, sample: Sample) -> None:
+        for broken in broken_copies(sample.data):
+            parts, failure = try_to_read(extractor, broken, sample.name)
+
+            assert all(isinstance(part, Segment | DocumentFacts) for part in parts)
+            if failure is not None:
+                assert failure.message
+                assert failure.reason is not FileReason.OK
+
+
+def read(extractor: Extractor, data: bytes, name: str) -> Parts:
+    """Read bytes that are in memory."""
+    return list(extractor.extract(Blob(name=name, data=data)))
+
+
+def try_to_read(extractor: Extractor, data: bytes, name: str) -> tuple[Parts, ExtractionFailed | None]:
+    """Read as far as it goes."""
+    parts: Parts = []
+    try:
+        for part in extractor.extract(Blob(name=name, data=data)):
+            parts.append(part)
+    except ExtractionFailed as failure:
+        return parts, failure
+    return parts, None
+
+
+def text_of(parts: Parts) -> str:
+    """The whole text, one segment below the other."""
+    return "\n".join(part.text for part in parts if isinstance(part, Segment))
+
+
+def check_place(place: Place) -> None:
+    """Whether a place can be shown and sorted."""
+    assert place.kind
+    assert place.start is not None or place.label
+    if place.start is not None:
+        assert place.start >= 1
+        assert place.end is None or place.end >= place.start
+
+
+def broken_copies(data: bytes) -> Iterator[bytes]:
+    """Break a file in the ways files break: cut off, overwritten, something else altogether."""
+    yield data[: len(data) // 2]
+    yield data[:1]
+    yield b"\x00" * 1_000
+    yield b"\xff\xfe" + data[1:]
+    yield b"MZ\x90\x00" + bytes(range(256)) * 8
+    third = len(data) // 3
+    yield data[:third] + bytes(min(64, third)) + data[third + min(64, third) :]
+    yield data + b"\x00" * 500 + data[: len(data) // 2]

@@ -1,0 +1,130 @@
+"""What the reading workers of these tests run: the real handler over extractors that behave in all ways."""
+
+import os
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import cast
+
+from attrs import frozen
+from openmind.adapters.worker_main import Handler
+from openmind.domain.config import ExtractionConfig, OcrConfig
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
+from openmind.ports.extractor import Blob, ExtractorInfo
+from openmind.ports.ocr_engine import OcrText, PageImage
+from openmind.reading_worker import IsolatedReading, _forbid_network
+
+Parts = Iterator[Segment | DocumentFacts]
+
+
+def scripted(setup: Mapping[str, object]) -> Handler:
+    _forbid_network()
+    registry = ExtractorRegistry()
+    for name, way in WAYS.items():
+        info = ExtractorInfo(name=name, version=1, extensions=frozenset({".x"}))
+        registry.add(info, partial(Scripted, way))
+    registry.add_ocr("slow eyes", lambda config: SlowEyes())
+    registry.add_ocr("broken eyes", _broken_eyes)
+    backend = cast(dict[str, str], setup["ocr"])["backend"]
+    return IsolatedReading(registry, ExtractionConfig(ocr=OcrConfig(backend=backend))).answer
+
+
+@frozen
+class Scripted:
+    way: Callable[[Blob, ExtractionTools], Parts]
+    tools: ExtractionTools
+
+    def extract(self, blob: Blob) -> Parts:
+        return self.way(blob, self.tools)
+
+
+class SlowEyes:
+    name = "slow eyes"
+
+    def read(self, page: PageImage) -> OcrText:
+        time.sleep(0.8)
+        return OcrText(text="seen")
+
+
+def _broken_eyes(config: ExtractionConfig) -> SlowEyes:
+    raise OSError("libGL.so.1: cannot open shared object file")
+
+
+def _pages(blob: Blob, tools: ExtractionTools) -> Parts:
+    for number, text in enumerate(blob.read().decode().split("\f"), start=1):
+        yield Segment(text=text, locator=(Place(kind="page", start=number, label=f"{number}"),))
+    yield DocumentFacts(title=blob.name, metadata={"pid": os.getpid(), "odd": {1, 2}.__class__, "pages": number})
+
+
+def _abort(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield DocumentFacts(title="Half a book")
+    yield Segment(text="page one")
+    os.abort()
+
+
+def _loop(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield Segment(text="page one")
+    while True:
+        pass
+
+
+def _encrypted(blob: Blob, tools: ExtractionTools) -> Parts:
+    raise ExtractionFailed("it wants a password", reason=FileReason.ENCRYPTED)
+    yield Segment(text="")
+
+
+def _stumble(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield Segment(text="page one")
+    raise KeyError("/Root")
+
+
+def _swell(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield Segment(text="page one")
+    held = [bytes(10_000_000).replace(b"\0", b"x") for _ in range(500)]
+    yield Segment(text=str(len(held)))
+
+
+def _endless(blob: Blob, tools: ExtractionTools) -> Parts:
+    while True:
+        yield Segment(text="word " * 400_000)
+
+
+def _call_home(blob: Blob, tools: ExtractionTools) -> Parts:
+    try:
+        socket.create_connection(("127.0.0.1", 9))
+    except PermissionError as error:
+        yield Segment(text=str(error))
+
+
+def _surrogates(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield Segment(text="a\ud800b")
+    yield DocumentFacts(title="\udfff", metadata={"k\ud800": ["\ud800", float("nan"), b"123"]})
+
+
+def _scan(blob: Blob, tools: ExtractionTools) -> Parts:
+    if tools.ocr is None:
+        yield DocumentFacts(reason=FileReason.NEEDS_OCR, note="OCR is off")
+        return
+    eyes = tools.ocr()
+    for number in (1, 2, 3):
+        text = eyes.read(PageImage(pixels=b"\0", width=1, height=1, channels=1)).text
+        yield Segment(text=text, locator=(Place(kind="page", start=number),))
+    yield DocumentFacts(metadata={"engine": eyes.name})
+
+
+WAYS = {
+    "pages": _pages,
+    "abort": _abort,
+    "loop": _loop,
+    "encrypted": _encrypted,
+    "stumble": _stumble,
+    "swell": _swell,
+    "endless": _endless,
+    "call home": _call_home,
+    "surrogates": _surrogates,
+    "scan": _scan,
+}

@@ -1,0 +1,324 @@
+import os
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from attrs import evolve
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openmind.adapters.extraction_wire import (
+    MAX_LABEL_CHARS,
+    WireError,
+    failure_to_wire,
+    part_from_wire,
+    part_to_wire,
+)
+from openmind.adapters.extraction_workers import MAX_TEXT_CHARS, ExtractionWorkers, limits_for
+from openmind.adapters.worker_jobs import MEGABYTE, Limits
+from openmind.domain.config import ExtractionConfig, OcrConfig
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.ports.isolated_reader import IsolatedReader, ReadOutcome, ReadRequest
+
+HERE = Path(__file__).parent
+
+MakeReader = Callable[..., ExtractionWorkers]
+
+
+@pytest.fixture
+def make_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeReader]:
+    monkeypatch.setattr(sys, "path", [*sys.path, str(HERE)])
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    made: list[ExtractionWorkers] = []
+
+    def make(*, backend: str = "slow eyes", **options: int) -> ExtractionWorkers:
+        config = ExtractionConfig(ocr=OcrConfig(backend=backend))
+        tight = Limits(wall_s=60, cpu_s=1, memory_bytes=250 * MEGABYTE, output_bytes=128 * MEGABYTE)
+        made.append(
+            ExtractionWorkers(
+                config=config,
+                folder=temporary,
+                target="extraction_targets:scripted",
+                limits=lambda size: tight,
+                **options,
+            )
+        )
+        return made[-1]
+
+    yield make
+    for reader in made:
+        reader.close()
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.fixture
+def reader(make_reader: MakeReader) -> ExtractionWorkers:
+    return make_reader(size=1)
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "book.x"
+    path.write_text("first page\fsecond page")
+    return path
+
+
+def request(file: Path, extractor: str, *, ticket: int = 1, ocr: bool = True) -> ReadRequest:
+    return ReadRequest(ticket=ticket, path_bytes=os.fsencode(file), extractor=extractor, size=100, ocr=ocr)
+
+
+def read(reader: IsolatedReader, file: Path, extractor: str, *, ocr: bool = True) -> ReadOutcome:
+    [outcome] = reader.read([request(file, extractor, ocr=ocr)])
+    return outcome
+
+
+def texts(outcome: ReadOutcome) -> list[str]:
+    assert outcome.document is not None
+    return [segment.text for segment in outcome.document.segments]
+
+
+def facts(outcome: ReadOutcome) -> DocumentFacts:
+    assert outcome.document is not None
+    return outcome.document.facts
+
+
+def test_segments_and_facts_come_out_of_the_worker(reader: ExtractionWorkers, file: Path) -> None:
+    outcome = read(reader, file, "pages")
+
+    assert outcome.document is not None
+    assert outcome.document.segments[1] == Segment(
+        text="second page", locator=(Place(kind="page", start=2, label="2"),)
+    )
+    assert facts(outcome).title == "book.x"
+    assert facts(outcome).metadata["pages"] == 2
+    assert facts(outcome).metadata["pid"] != os.getpid()
+
+
+def test_outcomes_come_in_the_order_of_the_requests(make_reader: MakeReader, file: Path) -> None:
+    ways = ["pages", "scan", "encrypted", "abort", "pages", "stumble"] * 3
+
+    outcomes = list(make_reader(size=2).read(request(file, way, ticket=n) for n, way in enumerate(ways)))
+
+    assert [outcome.ticket for outcome in outcomes] == list(range(18))
+    assert [outcome.document is None for outcome in outcomes] == [way == "encrypted" for way in ways]
+
+
+def test_a_crash_keeps_what_was_read_and_the_next_file_is_read(reader: ExtractionWorkers, file: Path) -> None:
+    crashed, good = reader.read([request(file, "abort"), request(file, "pages")])
+
+    assert texts(crashed) == ["page one"]
+    assert facts(crashed).reason is FileReason.PARTIAL
+    assert facts(crashed).title == "Half a book"
+    assert "SIGABRT" in facts(crashed).note
+    assert len(texts(good)) == 2
+
+
+def test_a_loop_keeps_what_was_read(reader: ExtractionWorkers, file: Path) -> None:
+    outcome = read(reader, file, "loop")
+
+    assert texts(outcome) == ["page one"]
+    assert facts(outcome).reason is FileReason.PARTIAL
+    assert "too much processor time" in facts(outcome).note
+
+
+def test_swelling_keeps_what_was_read(reader: ExtractionWorkers, file: Path) -> None:
+    outcome = read(reader, file, "swell")
+
+    assert texts(outcome) == ["page one"]
+    assert "250 MB of memory" in facts(outcome).note
+
+
+def test_a_file_that_cannot_be_read_says_why_and_costs_no_worker(reader: ExtractionWorkers, file: Path) -> None:
+    before = facts(read(reader, file, "pages")).metadata["pid"]
+
+    outcome = read(reader, file, "encrypted")
+
+    assert outcome.document is None
+    assert outcome.reason is FileReason.ENCRYPTED
+    assert outcome.message == "it wants a password"
+    assert facts(read(reader, file, "pages")).metadata["pid"] == before
+
+
+def test_whatever_a_parser_raises_is_a_damaged_file(reader: ExtractionWorkers, file: Path) -> None:
+    outcome = read(reader, file, "stumble")
+
+    assert texts(outcome) == ["page one"]
+    assert "KeyError" in facts(outcome).note
+
+
+def test_endless_text_is_cut_off(make_reader: MakeReader, file: Path) -> None:
+    reader = make_reader(size=1)
+    reader.limits = lambda size: evolve(limits_for(size), output_bytes=200 * MEGABYTE)
+
+    outcome = read(reader, file, "endless")
+
+    assert MAX_TEXT_CHARS - 2_000_000 <= sum(map(len, texts(outcome))) <= MAX_TEXT_CHARS
+    assert facts(outcome).reason is FileReason.PARTIAL
+
+
+def test_what_is_no_regular_file_is_never_opened(reader: ExtractionWorkers, tmp_path: Path, file: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.x")
+    (tmp_path / "link.x").symlink_to(file)
+
+    assert read(reader, tmp_path / "pipe.x", "pages").reason is FileReason.UNSUPPORTED
+    assert read(reader, tmp_path / "link.x", "pages").reason is FileReason.UNSUPPORTED
+    assert read(reader, tmp_path / "gone.x", "pages").reason is FileReason.VANISHED
+
+
+def test_names_of_any_bytes_are_read(reader: ExtractionWorkers, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"\xff\n'%.x")
+    path.write_text("odd")
+
+    outcome = read(reader, path, "pages")
+
+    assert texts(outcome) == ["odd"]
+    assert facts(outcome).title == "\\xff\n'%.x"
+
+
+def test_an_unknown_extractor_fails_that_file(reader: ExtractionWorkers, file: Path) -> None:
+    outcome = read(reader, file, "nothing")
+
+    assert outcome.document is None
+    assert "nothing" in outcome.message
+
+
+def test_a_file_cannot_make_its_reader_call_another_machine(reader: ExtractionWorkers, file: Path) -> None:
+    assert texts(read(reader, file, "call home")) == ["files are read without a network"]
+
+
+def test_what_no_database_takes_is_replaced(reader: ExtractionWorkers, file: Path) -> None:
+    outcome = read(reader, file, "surrogates")
+
+    assert texts(outcome) == ["a\ufffdb"]
+    assert facts(outcome).title == "\ufffd"
+    assert facts(outcome).metadata == {"k\ufffd": ["\ufffd", None, "3 bytes"]}
+
+
+def test_ocr_has_time_for_each_page(reader: ExtractionWorkers, file: Path) -> None:
+    reader.limits = lambda size: Limits(wall_s=2, cpu_s=2, slow=Limits(wall_s=20))
+
+    outcome = read(reader, file, "scan")
+
+    assert texts(outcome) == ["seen"] * 3
+    assert facts(outcome).metadata["engine"] == "slow eyes"
+
+
+def test_ocr_that_is_off_for_a_source_is_not_there(reader: ExtractionWorkers, file: Path) -> None:
+    assert facts(read(reader, file, "scan", ocr=False)).reason is FileReason.NEEDS_OCR
+    assert texts(read(reader, file, "scan", ocr=True)) == ["seen"] * 3
+
+
+@pytest.mark.parametrize(("backend", "why"), [("broken eyes", "libGL"), ("no such eyes", "no such eyes")])
+def test_an_engine_that_does_not_start_is_told(make_reader: MakeReader, file: Path, backend: str, why: str) -> None:
+    outcome = read(make_reader(size=1, backend=backend), file, "scan")
+
+    assert outcome.reason is FileReason.NEEDS_OCR
+    assert why in outcome.message
+
+
+def test_installed_extractors_are_found(tmp_path: Path) -> None:
+    reader = ExtractionWorkers(config=ExtractionConfig(), folder=tmp_path, size=1)
+
+    outcome = read(reader, tmp_path / "gone.txt", "no such format")
+    reader.close()
+
+    assert outcome.reason is FileReason.VANISHED
+
+
+def test_time_grows_with_size_up_to_a_limit() -> None:
+    assert limits_for(0).cpu_s == 10
+    assert limits_for(10 * MEGABYTE).cpu_s == 60
+    assert limits_for(10_000 * MEGABYTE).cpu_s == 120
+    assert limits_for(0).slow is not None
+
+
+# The wire.
+
+
+def test_a_failure_survives_the_wire() -> None:
+    failure = ExtractionFailed("why", reason=FileReason.TOO_BIG, hint="what next")
+
+    told = part_from_wire(failure_to_wire(failure))
+
+    assert isinstance(told, ExtractionFailed)
+    assert (told.message, told.reason, told.hint) == ("why", FileReason.TOO_BIG, "what next")
+
+
+GOOD_SEGMENT = part_to_wire(Segment(text="a", locator=(Place(kind="page", start=1),)))
+GOOD_FACTS = part_to_wire(DocumentFacts(title="t", metadata={"a": [1, {"b": None}]}))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {},
+        {**GOOD_SEGMENT, "text": 1},
+        {**GOOD_SEGMENT, "text": ["a"]},
+        {**GOOD_SEGMENT, "kind": None},
+        {**GOOD_SEGMENT, "places": None},
+        {**GOOD_SEGMENT, "places": [["page", 1, 2]]},
+        {**GOOD_SEGMENT, "places": [["page", True, None, ""]]},
+        {**GOOD_SEGMENT, "places": [["page", -1, None, ""]]},
+        {**GOOD_SEGMENT, "places": [["page", 10**30, None, ""]]},
+        {**GOOD_SEGMENT, "places": [["page", "1", None, ""]]},
+        {**GOOD_SEGMENT, "places": [["page", 1, None, ""]] * 1_000},
+        {**GOOD_FACTS, "reason": "great"},
+        {**GOOD_FACTS, "reason": 7},
+        {**GOOD_FACTS, "title": None},
+        {**GOOD_FACTS, "metadata": []},
+        {**GOOD_FACTS, "metadata": {"a": float("inf")}},
+        {**GOOD_FACTS, "metadata": {"a": [0] * 100_000}},
+        {"failure": 1, "reason": "damaged", "hint": ""},
+    ],
+)
+def test_what_no_worker_sends_is_refused(message: dict[str, object]) -> None:
+    with pytest.raises(WireError):
+        part_from_wire(message)
+
+
+def test_metadata_nested_without_end_is_refused() -> None:
+    nested: object = "core"
+    for _ in range(50):
+        nested = [nested]
+
+    with pytest.raises(WireError):
+        part_from_wire({**GOOD_FACTS, "metadata": {"a": nested}})
+
+
+def test_long_labels_are_cut() -> None:
+    told = part_from_wire({**GOOD_FACTS, "title": "x" * 5_000})
+
+    assert isinstance(told, DocumentFacts)
+    assert len(told.title) == MAX_LABEL_CHARS
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=12,
+)
+KEYS = st.sampled_from(["text", "kind", "places", "title", "metadata", "reason", "note", "failure", "hint"])
+
+
+@settings(deadline=None, max_examples=80)
+@given(st.dictionaries(KEYS, json_values))
+def test_nothing_that_can_be_sent_breaks_the_reader(message: dict[str, object]) -> None:
+    try:
+        part = part_from_wire(message)
+    except WireError:
+        return
+    assert isinstance(part, Segment | DocumentFacts | ExtractionFailed)
+
+
+texts_without_surrogates = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
+
+
+@settings(deadline=None, max_examples=100)
+@given(text=texts_without_surrogates, label=texts_without_surrogates, start=st.integers(0, 10**9) | st.none())
+def test_segments_survive_the_wire(text: str, label: str, start: int | None) -> None:
+    segment = Segment(text=text, locator=(Place(kind="rows", start=start, label=label),), kind="table")
+
+    assert part_from_wire(part_to_wire(segment)) == segment
