@@ -1,12 +1,14 @@
 """OpenMind: a local memory over the folders a person approves.
 
-    from openmind import open_memory
+```python
+from openmind import open_memory
 
-    with open_memory() as memory:
-        memory.sources.add("~/Documents/notes")
-        memory.index()
-        for hit in memory.search("rent increase").hits:
-            print(hit.path, hit.snippet)
+with open_memory() as memory:
+    memory.sources.add("~/Documents/notes")
+    memory.index()
+    for hit in memory.search("rent increase").hits:
+        print(hit.path, hit.snippet)
+```
 """
 
 from typing import TYPE_CHECKING

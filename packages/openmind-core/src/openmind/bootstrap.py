@@ -11,6 +11,7 @@ from threading import Lock
 import attrs
 from attrs import define, field
 
+from openmind.adapters.extraction_workers import ExtractionWorkers
 from openmind.adapters.home import Home
 from openmind.adapters.local_files import LocalFileTree
 from openmind.adapters.passage_workers import PassageWorkers
@@ -49,6 +50,8 @@ WORKERS_PAY_OFF = 300
 """Fewer files are prepared sooner in this process than worker processes could start."""
 MOST_WORKERS = 4
 """More gain nothing: one process commits what they prepare."""
+MOST_READERS = 2
+"""Each may need as much memory as OCR does."""
 STORE = "local"
 
 
@@ -260,7 +263,8 @@ class Assembly:
 
     def reader(self) -> IsolatedReader:
         """Read hostile files elsewhere."""
-        raise NotImplementedError
+        size = min(self.config.indexing.workers or os.cpu_count() or 1, MOST_READERS)
+        return ExtractionWorkers(self.config.extraction, folder=self.home.temporary, size=size)
 
 
 def read_blob(path_bytes: bytes, name: str) -> Blob:

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Mapping
 
+from openmind.adapters.home import Home
 from openmind.adapters.toml_config import structure
 from openmind.adapters.worker_main import Handler, Reply, Request
 from openmind.application.preparation import outcome_to_wire, request_from_wire
 from openmind.bootstrap import Assembly
-from openmind.adapters.home import Home
 from openmind.domain.config import Config
 from openmind.plugins.manager import load_plugins
 
