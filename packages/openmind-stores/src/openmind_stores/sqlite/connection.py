@@ -21,12 +21,13 @@ _PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
     "PRAGMA trusted_schema = OFF",
     "PRAGMA cell_size_check = ON",
+    # Files are read in order of path and lie in order of work: with 2 MB a large catalog would be read many times over.
+    "PRAGMA cache_size = -32000",
 )
 _WRITER_PRAGMAS = (
     "PRAGMA synchronous = FULL",
     "PRAGMA secure_delete = ON",
     "PRAGMA wal_autocheckpoint = 0",
-    "PRAGMA cache_size = -16000",
 )
 
 

@@ -14,18 +14,13 @@ from openmind_stores.sqlite.values import array, batches, integer
 _KINDS: Final = {kind.value: kind for kind in ChangeKind}
 
 # Pages continue behind a line, not behind a number: lines that are planned while a plan is being worked on still come
-# in their place, and nothing has to be numbered anew.
-_FIRST: Final = """
+# in their place, and nothing has to be numbered anew. The line is looked up first: compared with a subquery, the index
+# would be searched by `effort` alone.
+_LINE: Final = "SELECT effort, size, path_bytes, position FROM changes WHERE position = ?"
+_PAGE: Final = """
 SELECT position, source_id, path_bytes, kind, size, mtime_ns, file_id, effort, content_hash FROM changes
 WHERE run_id = :run AND (:any_kind OR kind IN (SELECT value FROM json_each(:kinds)))
-ORDER BY effort, size, path_bytes, position LIMIT :limit
-"""
-_NEXT: Final = """
-SELECT position, source_id, path_bytes, kind, size, mtime_ns, file_id, effort, content_hash FROM changes
-WHERE run_id = :run AND (:any_kind OR kind IN (SELECT value FROM json_each(:kinds)))
-  AND (effort, size, path_bytes, position) > (
-    SELECT effort, size, path_bytes, position FROM changes WHERE position = :after
-  )
+  AND (effort, size, path_bytes, position) > (:effort, :size, :path_bytes, :position)
 ORDER BY effort, size, path_bytes, position LIMIT :limit
 """
 _GONE: Final = """
@@ -40,6 +35,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _DROP: Final = "DELETE FROM changes WHERE run_id = ?"
 _DROP_ALL: Final = "DELETE FROM changes"
+
+
+_START: Final = (-1, 0, b"", 0)
+"""Before every line."""
 
 
 def _change(row: Row) -> PlannedChange:
@@ -62,8 +61,21 @@ class PlanReading(Session):
     def next_changes(
         self, run_id: RunId, *, after: int, limit: int, kinds: Collection[ChangeKind] = ()
     ) -> tuple[PlannedChange, ...]:
-        wanted = {"run": run_id, "after": after, "any_kind": not kinds, "kinds": array(kinds), "limit": limit}
-        return tuple(map(_change, self.link.rows(_NEXT if after else _FIRST, wanted)))
+        seen = self.link.row(_LINE, (after,)) if after else _START
+        if seen is None:
+            return ()
+        effort, size, path_bytes, position = seen
+        wanted = {
+            "run": run_id,
+            "any_kind": not kinds,
+            "kinds": array(kinds),
+            "effort": effort,
+            "size": size,
+            "path_bytes": path_bytes,
+            "position": position,
+            "limit": limit,
+        }
+        return tuple(map(_change, self.link.rows(_PAGE, wanted)))
 
     def gone_with_content(self, run_id: RunId, content_hash: str) -> PlannedChange | None:
         row = self.link.row(_GONE, (run_id, content_hash))
