@@ -1,5 +1,6 @@
 """Every statement compiles, and those that run often or on much use an index."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -54,11 +55,8 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
 
 def plan(connection: sqlite3.Connection, sql: str) -> list[str]:
     """Ask SQLite how it would run a statement; parameters do not matter for that."""
-    named = dict.fromkeys(("table", "at", "generations", "ids", "tables", "run", "after", "limit"))
-    named |= dict.fromkeys(("kinds", "any_kind", "reasons", "any_reason", "source"))
-    explain = f"EXPLAIN QUERY PLAN {sql}"
-    positional = () if ":" in sql else (None,) * sql.count("?")
-    rows = connection.execute(explain, named if ":" in sql else positional)
+    parameters = dict.fromkeys(re.findall(r":(\w+)", sql)) or (None,) * sql.count("?")
+    rows = connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters)
     return [row[3] for row in rows]
 
 
