@@ -108,7 +108,7 @@ class ServedEmbeddings:
 
     def _input(self, text: str, role: EmbeddingRole, window: int) -> str:
         """Put a text on one line behind its prefix, cut where no tokenizer could still make it fit."""
-        line = " ".join(text.replace("\0", " ").split()) or _BLANK
+        line = " ".join(filter(None, text.replace("\0", " ").splitlines())).strip() or _BLANK
         return self._prefixes.before(role) + line[: window * MAX_CHARS_PER_TOKEN]
 
     def _next_batch(self, inputs: Sequence[str], start: int, window: int) -> list[str]:

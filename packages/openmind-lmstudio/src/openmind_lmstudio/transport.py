@@ -71,14 +71,15 @@ class Transport:
         """
         ends_at = time.monotonic() + read_s
         with self._send(method, path, body, read_s=read_s, accept="application/json") as response:
-            received = bytearray()
+            received, size = list[bytes](), 0
             for chunk in response.iter_raw():
-                received += chunk
-                if len(received) > MAX_REPLY_BYTES:
+                received.append(chunk)
+                size += len(chunk)
+                if size > MAX_REPLY_BYTES:
                     raise Nonsense(f"{self._server} sent a reply without end")
                 if time.monotonic() > ends_at:
                     raise self._too_slow(read_s)
-            return HttpReply(status=response.status_code, body=bytes(received))
+            return HttpReply(status=response.status_code, body=b"".join(received))
 
     @contextmanager
     def stream(self, method: str, path: str, body: bytes, *, first_s: float, idle_s: float) -> Iterator[HttpStream]:

@@ -1,6 +1,8 @@
 """Vectors out of an embeddings reply, each one checked."""
 
+from itertools import repeat
 from math import hypot, isfinite
+from operator import mul
 
 from openmind.domain.vectors import Vectors
 
@@ -47,7 +49,7 @@ def _in_order(data: list[object], count: int) -> list[object]:
 
 
 def _unit(row: object, index: int) -> list[float]:
-    if not isinstance(row, list) or not row or not set(map(type, row)) <= _NUMBERS:
+    if not isinstance(row, list) or not row or not _all_numbers(row):
         raise NoVector(index)
     try:
         length = hypot(*row)
@@ -57,4 +59,10 @@ def _unit(row: object, index: int) -> list[float]:
         raise NoVector(index)
     if abs(length - 1) < _UNIT:
         return row
-    return [component / length for component in row]
+    return list(map(mul, row, repeat(1 / length)))
+
+
+def _all_numbers(row: list[object]) -> bool:
+    """Whether there are only numbers, and no booleans, which Python takes for numbers too."""
+    kinds = list(map(type, row))
+    return kinds.count(float) == len(kinds) or set(kinds) <= _NUMBERS
