@@ -22,7 +22,7 @@ MAX_TEXT_CHARS = 20_000_000
 
 OCR_LIMITS = Limits(wall_s=240, cpu_s=180, memory_bytes=800 * MEGABYTE)
 """For each page."""
-ADDRESS_SPACE = 4_096 * 1_048_576
+ADDRESS_SPACE = 3_072 * 1_048_576
 """Far more than any worker needs at rest: it stops what would swell between two looks at its memory."""
 RECYCLE_AFTER = 500
 """Files. Starting a worker costs as much as a hundred small files."""
