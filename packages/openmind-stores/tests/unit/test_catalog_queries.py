@@ -101,7 +101,7 @@ def test_no_statement_looks_for_a_file_by_reading_all_of_them(
         (files._SOURCE_PAGE, "files_in_order (source_id=? AND path_bytes>?)"),
         (files._TEXT_BYTES, "COVERING INDEX texts_sized"),
         (files._JOURNAL_ROWS, "COVERING INDEX"),
-        (plans._PAGE, "changes_in_order (run_id=? AND (effort,size,path_bytes,position)>(?,?,?,?))"),
+        (plans._PAGE, "changes_in_order (run_id=? AND (effort,size,path_bytes)>(?,?,?))"),
         (plans._GONE, "changes_gone (run_id=? AND content_hash=?)"),
         (texts._DROP_UNUSED, "COVERING INDEX files_by_content (content_hash=? AND extractor=?)"),
         (generations._LIVE, "files_by_generation"),
