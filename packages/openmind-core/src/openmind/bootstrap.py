@@ -16,6 +16,7 @@ from openmind.adapters.home import Home
 from openmind.adapters.local_files import LocalFileTree
 from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.processes import is_alive, this_process
+from openmind.adapters.regular_files import open_regular
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.adapters.system_opener import open_path
 from openmind.adapters.toml_config import ConfigFile, structure
@@ -268,5 +269,10 @@ class Assembly:
 
 
 def read_blob(path_bytes: bytes, name: str) -> Blob:
-    """Name a file for an extractor that runs in process."""
+    """Name a file for an extractor that runs in process.
+
+    Raises:
+        ExtractionFailed: it is no regular file any more, or may not be read.
+    """
+    os.close(open_regular(path_bytes))
     return Blob(name=name, path=Path(os.fsdecode(path_bytes)))

@@ -71,7 +71,7 @@ def request(file: Path, extractor: str, *, ticket: int = 1, ocr: bool = True) ->
 
 
 def read(reader: IsolatedReader, file: Path, extractor: str, *, ocr: bool = True) -> ReadOutcome:
-    [outcome] = reader.read([request(file, extractor, ocr=ocr)])
+    [outcome] = reader.read([request(file, extractor, ocr=ocr)], while_waiting=lambda: None)
     return outcome
 
 
@@ -100,14 +100,15 @@ def test_segments_and_facts_come_out_of_the_worker(reader: ExtractionWorkers, fi
 def test_outcomes_come_in_the_order_of_the_requests(make_reader: MakeReader, file: Path) -> None:
     ways = ["pages", "scan", "encrypted", "abort", "pages", "stumble"] * 3
 
-    outcomes = list(make_reader(size=2).read(request(file, way, ticket=n) for n, way in enumerate(ways)))
+    requests = [request(file, way, ticket=number) for number, way in enumerate(ways)]
+    outcomes = list(make_reader(size=2).read(requests, while_waiting=lambda: None))
 
     assert [outcome.ticket for outcome in outcomes] == list(range(18))
     assert [outcome.document is None for outcome in outcomes] == [way == "encrypted" for way in ways]
 
 
 def test_a_crash_keeps_what_was_read_and_the_next_file_is_read(reader: ExtractionWorkers, file: Path) -> None:
-    crashed, good = reader.read([request(file, "abort"), request(file, "pages")])
+    crashed, good = reader.read([request(file, "abort"), request(file, "pages")], while_waiting=lambda: None)
 
     assert texts(crashed) == ["page one"]
     assert facts(crashed).reason is FileReason.PARTIAL

@@ -47,13 +47,13 @@ def test_workers_give_what_this_process_would(make_workers: MakeWorkers, tmp_pat
     ]
 
     here = InProcessPreparer(extractor=make_extractor, read=read_blob)
-    assert list(make_workers().prepare(iter(requests))) == list(here.prepare(requests))
+    assert list(make_workers().prepare(iter(requests), while_waiting=lambda: None)) == list(here.prepare(requests, while_waiting=lambda: None))
 
 
 def test_text_that_was_read_before_is_prepared_without_its_file(make_workers: MakeWorkers) -> None:
     packed = packing.pack(ExtractedDocument(segments=(Segment(text="kept text"),)))
 
-    [prepared] = make_workers().prepare([PreparationRequest(ticket=7, path_bytes=b"/gone.txt", packed=packed)])
+    [prepared] = make_workers().prepare([PreparationRequest(ticket=7, path_bytes=b"/gone.txt", packed=packed)], while_waiting=lambda: None)
 
     assert isinstance(prepared, PreparedFile)
     assert prepared.ticket == 7
@@ -68,7 +68,7 @@ def test_a_crash_is_one_failed_file(make_workers: MakeWorkers, tmp_path: Path) -
         for n, text in enumerate(texts)
     ]
 
-    first, crashed, last = make_workers().prepare(requests)
+    first, crashed, last = make_workers().prepare(requests, while_waiting=lambda: None)
 
     assert isinstance(first, PreparedFile)
     assert isinstance(crashed, PreparationFailure)
@@ -81,14 +81,14 @@ def test_a_file_that_cannot_be_read_is_one_failed_file(make_workers: MakeWorkers
     path = write(tmp_path, "a.txt", "")
     (tmp_path / "a.txt").write_bytes(b"\xff\xff")
 
-    [failed] = make_workers().prepare([PreparationRequest(ticket=1, path_bytes=path, extractor="any")])
+    [failed] = make_workers().prepare([PreparationRequest(ticket=1, path_bytes=path, extractor="any")], while_waiting=lambda: None)
 
     assert isinstance(failed, PreparationFailure)
     assert "UnicodeDecodeError" in failed.message
 
 
 def test_a_worker_without_an_answer_is_a_failed_file(make_workers: MakeWorkers) -> None:
-    [failed] = make_workers(mute=True).prepare([PreparationRequest(ticket=1, path_bytes=b"/a")])
+    [failed] = make_workers(mute=True).prepare([PreparationRequest(ticket=1, path_bytes=b"/a")], while_waiting=lambda: None)
 
     assert isinstance(failed, PreparationFailure)
     assert failed.reason is FileReason.CRASHED

@@ -69,7 +69,7 @@ class ExtractionWorkers:
         )
         self.pool = WorkerPool(plan=plan, size=self.size, ahead=2, queue=JobQueue(max_jobs=64))
 
-    def read(self, requests: Iterable[ReadRequest]) -> Iterator[ReadOutcome]:
+    def read(self, requests: Iterable[ReadRequest], *, while_waiting: Callable[[], None]) -> Iterator[ReadOutcome]:
         """See the port."""
         tickets: deque[int] = deque()
 
@@ -78,7 +78,7 @@ class ExtractionWorkers:
                 tickets.append(request.ticket)
                 yield self._job(request)
 
-        with closing(self.pool.run(jobs())) as outcomes:
+        with closing(self.pool.run(jobs(), while_waiting=while_waiting)) as outcomes:
             for outcome in outcomes:
                 yield _outcome(tickets.popleft(), outcome)
 

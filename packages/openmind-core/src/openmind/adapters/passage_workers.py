@@ -37,7 +37,9 @@ class PassageWorkers:
     to_wire: ToWire
     from_wire: FromWire
 
-    def prepare(self, requests: Iterable[PreparationRequest]) -> Iterator[Preparation]:
+    def prepare(
+        self, requests: Iterable[PreparationRequest], *, while_waiting: Callable[[], None]
+    ) -> Iterator[Preparation]:
         """See the port."""
         tickets: deque[int] = deque()
 
@@ -47,7 +49,7 @@ class PassageWorkers:
                 message, payload = self.to_wire(request)
                 yield Job(message=message, payload=payload, limits=LIMITS, weight=16_384 + PACKED_GROWTH * len(payload))
 
-        with closing(self.pool.run(jobs())) as outcomes:
+        with closing(self.pool.run(jobs(), while_waiting=while_waiting)) as outcomes:
             for outcome in outcomes:
                 yield self._preparation(tickets.popleft(), outcome)
 

@@ -249,7 +249,7 @@ class _Pass:
         table_id = in_process.table.id if in_process else 0
         try:
             for hostile, tasks in groupby(self._tasks_of_plan(), _is_hostile):
-                for outcome in preparer.prepare(self._requests(tasks, hostile=hostile)):
+                for outcome in preparer.prepare(self._requests(tasks, hostile=hostile), while_waiting=self._heed):
                     self._take_in(outcome, table_id)
             self._commit()
         finally:
@@ -278,7 +278,7 @@ class _Pass:
         """Read hostile files elsewhere; what cannot be read is settled here."""
         if self._reader is None:
             self._reader = self.service.reader()
-        for outcome in self._reader.read(_read_request(task) for task in tasks):
+        for outcome in self._reader.read(map(_read_request, tasks), while_waiting=self._heed):
             self._heed()
             if outcome.document is None:
                 failure = PreparationFailure(ticket=outcome.ticket, reason=outcome.reason, message=outcome.message)

@@ -72,8 +72,12 @@ class InProcessPreparer:
     """An embedder that runs in process; None leaves vectors to others."""
     _made: dict[str, Extractor] = field(factory=dict, init=False)
 
-    def prepare(self, requests: Iterable[PreparationRequest]) -> Iterator[Preparation]:
+    def prepare(
+        self, requests: Iterable[PreparationRequest], *, while_waiting: Callable[[], None]
+    ) -> Iterator[Preparation]:
+        """See the port; here nothing can be interrupted but between two files."""
         for request in requests:
+            while_waiting()
             yield self.prepare_one(request)
 
     def prepare_one(self, request: PreparationRequest) -> Preparation:

@@ -1,6 +1,6 @@
 """The port to disposable processes that read hostile files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
 from attrs import frozen
@@ -37,10 +37,15 @@ class ReadOutcome:
 class IsolatedReader(Protocol):
     """Runs extractors in processes that may die. Serves one thread."""
 
-    def read(self, requests: Iterable[ReadRequest]) -> Iterator[ReadOutcome]:
+    def read(self, requests: Iterable[ReadRequest], *, while_waiting: Callable[[], None]) -> Iterator[ReadOutcome]:
         """Read each file; exactly one outcome a request, in the order of the requests.
 
         A crash, a hang or a memory blow-up ends that one file with a reason and is never an error.
+
+        Args:
+            requests: read by the calling thread.
+            while_waiting: called now and then, several times a second, while an outcome takes long; what it raises
+                ends the work.
         """
         ...
 
