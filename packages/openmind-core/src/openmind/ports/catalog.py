@@ -413,7 +413,7 @@ class Catalog(Protocol):
         ...
 
     def tidy(self) -> bool:
-        """Give back space, and remove what was deleted from the files too; takes up to a second or two.
+        """Give back space, and remove what was deleted from the files too; takes a second for some 100 MB.
 
         Returns:
             Whether nothing of it is left; False while a reader still sees what was deleted.

@@ -35,8 +35,9 @@ WAL_STEP: Final = 16 * 1024 * 1024
 for them, for a moment."""
 WAIT_FOR_READERS_MS: Final = 200
 
-VACUUM_PAGES: Final = 16_384
-"""Most pages that one `tidy` gives back: 64 MB, a second or two."""
+VACUUM_PAGES: Final = 4_096
+"""Pages that `tidy` gives back in one go, 16 MB; then others may write."""
+VACUUM_ROUNDS: Final = 64
 
 
 class SqliteReader(
@@ -114,9 +115,14 @@ class SqliteCatalog:
             self._bound_log(link, log_size)
 
     def tidy(self) -> bool:
-        with self._writable() as link:
-            link.run_to_the_end(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
-            return _empty_log(link)
+        for _ in range(VACUUM_ROUNDS):
+            with self._writable() as link:
+                link.run_to_the_end(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
+                if not _empty_log(link):
+                    return False
+                if link.value("PRAGMA freelist_count") == 0:
+                    break
+        return True
 
     @contextmanager
     def _writable(self) -> Iterator[Link]:
