@@ -87,6 +87,13 @@ def test_a_quoted_phrase_must_hold(kitchen: Shelf) -> None:
     assert find(kitchen, '"bread soup"').state is SearchState.NOTHING_FOUND
 
 
+def test_a_sentence_that_quotes_what_nothing_holds_is_plain_text(kitchen: Shelf) -> None:
+    sentence = 'For how many minutes must the bread bake in the hot oven until it is "well and truly done"?'
+
+    assert paths(find(kitchen, sentence))[0] == "/notes/bread.md"
+    assert find(kitchen, 'hot oven "well and truly done"').hits == ()
+
+
 def test_an_identifier_is_found_and_is_never_called_irrelevant(kitchen: Shelf) -> None:
     result = find(kitchen, "completely unrelated questioning of strangers about E-1042 somewhere elsewhere")
 

@@ -18,7 +18,7 @@ IDENTITY = EmbedderIdentity(
     revision=f"wordllama-{WHEEL_VERSION}/l2_supercat_256/words-1",
     dimension=DIMENSION,
 )
-PROFILE = RetrievalProfile(words_weight=0.6, cosine_floor=0.5)
+PROFILE = RetrievalProfile(words_weight=0.65, cosine_floor=0.4)
 
 
 @define

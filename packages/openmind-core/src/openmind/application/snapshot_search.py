@@ -1,16 +1,16 @@
 """One search over one snapshot of both stores."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable
 
 from attrs import evolve, field, frozen
 
+from openmind.application.legs import Legs
 from openmind.domain.chunks import ChunkKey, ChunkRow
 from openmind.domain.files import FileRecord
-from openmind.domain.fusion import fuse
-from openmind.domain.ids import FileId, SourceId
+from openmind.domain.ids import SourceId
 from openmind.domain.models import RetrievalProfile
 from openmind.domain.packing import read_metadata
-from openmind.domain.paths import displayable, name_of
+from openmind.domain.paths import name_of
 from openmind.domain.queries import AnalysedQuery
 from openmind.domain.ranking import Ranked, arrange
 from openmind.domain.relevance import AskedWord, Signals, coverage, holds_phrase, is_relevant, weigh
@@ -25,6 +25,8 @@ SPREAD = 10
 """Candidates of each leg for each hit that is wanted: equal passages and crowded files use them up."""
 WIDE = 1_000
 """Candidates of the one further attempt when they were used up all the same."""
+PROSE = 6
+"""With so many telling words outside its quotes, a query is a sentence that quotes something."""
 WITNESSES = 5
 """The best of each leg that are read in any case: they decide how much of the query is met."""
 
@@ -52,23 +54,6 @@ class Findings:
 
 
 @frozen(kw_only=True)
-class Legs:
-    """Candidates that the catalog confirms, best first in each leg."""
-
-    words: Mapping[ChunkKey, Candidate] | None
-    """None when the leg was not asked, or failed."""
-    vectors: Mapping[ChunkKey, Candidate] | None
-    files: Mapping[FileId, FileRecord]
-    background: float
-    full: bool
-    """Whether a leg gave as many as were asked for, so that there may be more."""
-    notes: tuple[str, ...] = ()
-
-    def __iter__(self) -> Iterator[Candidate]:
-        return iter({**(self.vectors or {}), **(self.words or {})}.values())
-
-
-@frozen(kw_only=True)
 class SnapshotSearch:
     """Searches a catalog snapshot and the version of the table that was opened after it."""
 
@@ -83,41 +68,43 @@ class SnapshotSearch:
     def find(self, question: Question) -> Findings:
         """Ask both legs, fuse them, and decide whether anything relevant was found.
 
+        Quoted phrases must hold; only a whole sentence of which no passage holds the quoted part is taken for plain
+        text.
+
         Raises:
             StoreDamaged: the table cannot be read.
         """
-        first = max(LEG, SPREAD * question.limit)
-        found = self._find(question, first)
-        if len(found[0].hits) < question.limit and found[1] and first < WIDE:
-            found = self._find(question, WIDE)
-        return found[0]
+        found = self._enough(question)
+        if question.query.phrases and not found.hits and _is_prose(question.query):
+            found = self._enough(evolve(question, query=evolve(question.query, phrases=())))
+        return found
+
+    def _enough(self, question: Question) -> Findings:
+        """Look among as many candidates as it takes, in two steps at most."""
+        width = max(LEG, SPREAD * question.limit)
+        found, more = self._find(question, width)
+        if len(found.hits) < question.limit and more and width < WIDE:
+            found, _ = self._find(question, WIDE)
+        return found
 
     def _find(self, question: Question, width: int) -> tuple[Findings, bool]:
-        legs = self._ask(question, width)
-        legs = self._with_phrases(question.query, legs)
-        asked = self._weigh(question.query)
-        draft = self._ranked(legs, question.profile, 1.0)
-        witnesses = (*_first(legs.words), *_first(legs.vectors))
-        rows = self.view.rows({*(one.key for one in _arranged(draft, question)), *witnesses})
-        covered = {key: coverage(asked, row.words) for key, row in rows.items()}
-        best = max(covered.values(), default=0.0)
-        chosen = _arranged(self._ranked(legs, question.profile, best), question)
-        missing = {one.key for one in chosen} - rows.keys()
-        rows |= self.view.rows(missing) if missing else {}
-        explain = Explainer(legs=legs, asked=asked)
+        """Look among `width` candidates of each leg; says also whether there may be more."""
+        query, profile = question.query, question.profile
+        legs = self._with_phrases(query, self._ask(question, width))
+        asked = self._weigh(query)
+        draft = _arranged(legs.ranked(profile, coverage=1.0), question)
+        rows = self.view.rows({*(one.key for one in draft), *legs.first(WITNESSES)})
+        best = max((coverage(asked, row.words) for row in rows.values()), default=0.0)
+        chosen = _arranged(legs.ranked(profile, coverage=best), question)
+        if missing := {one.key for one in chosen} - rows.keys():
+            rows |= self.view.rows(missing)
         hits = tuple(
-            _hit(one, rows[one.key], legs.files[one.key.file_id], question.query, explain.of(rows[one.key]))
+            _hit(one, row, legs.files[row.file_id], query, legs.explain(row.key, coverage(asked, row.words)))
             for one in chosen
-            if one.key in rows
+            if (row := rows.get(one.key)) is not None
         )
-        signals = Signals(
-            coverage=best,
-            cosine=max((one.score for one in legs.vectors.values()), default=-1.0)
-            if legs.vectors is not None
-            else None,
-            exact=bool(hits) and _is_exact(question.query, rows.values()),
-        )
-        relevant = bool(hits) and is_relevant(signals, cosine_floor=question.profile.cosine_floor)
+        signals = Signals(coverage=best, cosine=legs.best_cosine, exact=_is_exact(query, rows.values()))
+        relevant = bool(hits) and is_relevant(signals, cosine_floor=profile.cosine_floor)
         return Findings(hits=hits, relevant=relevant, notes=legs.notes), legs.full
 
     def _ask(self, question: Question, width: int) -> Legs:
@@ -165,60 +152,9 @@ class SnapshotSearch:
         terms = tuple(dict.fromkeys(query.asked))
         return weigh(terms, self.view.document_share(terms), passages=self.passages)
 
-    def _ranked(self, legs: Legs, profile: RetrievalProfile, best_coverage: float) -> list[Ranked]:
-        scores = fuse(
-            _scores(legs.words),
-            _scores(legs.vectors),
-            words_weight=profile.words_weight,
-            coverage=best_coverage,
-            background=legs.background,
-        )
-        return [
-            Ranked(
-                key=one.key,
-                score=scores[one.key],
-                path=displayable(legs.files[one.key.file_id].path_bytes),
-                passage=one.passage,
-            )
-            for one in legs
-        ]
-
-
-@frozen(kw_only=True)
-class Explainer:
-    """Says why hits stand where they do."""
-
-    legs: Legs
-    asked: tuple[AskedWord, ...]
-
-    def of(self, row: ChunkRow) -> Explanation:
-        words_rank, words_score = _place(self.legs.words, row.key)
-        vector_rank, cosine = _place(self.legs.vectors, row.key)
-        return Explanation(
-            words_rank=words_rank,
-            words_score=words_score,
-            vector_rank=vector_rank,
-            cosine=cosine,
-            coverage=coverage(self.asked, row.words),
-        )
-
 
 def _arranged(ranked: Iterable[Ranked], question: Question) -> tuple[Ranked, ...]:
     return arrange(ranked, limit=question.limit, per_file=question.per_file)
-
-
-def _first(leg: Mapping[ChunkKey, Candidate] | None) -> list[ChunkKey]:
-    return list(leg or ())[:WITNESSES]
-
-
-def _scores(leg: Mapping[ChunkKey, Candidate] | None) -> dict[ChunkKey, float] | None:
-    return None if leg is None else {key: one.score for key, one in leg.items()}
-
-
-def _place(leg: Mapping[ChunkKey, Candidate] | None, key: ChunkKey) -> tuple[int, float] | tuple[None, None]:
-    if leg is None or key not in leg:
-        return None, None
-    return list(leg).index(key) + 1, leg[key].score
 
 
 def _is_exact(query: AnalysedQuery, rows: Iterable[ChunkRow]) -> bool:
@@ -226,6 +162,11 @@ def _is_exact(query: AnalysedQuery, rows: Iterable[ChunkRow]) -> bool:
     if query.phrases:
         return True
     return any(f" {identifier} " in f" {row.words} " for row in rows for identifier in query.identifiers)
+
+
+def _is_prose(query: AnalysedQuery) -> bool:
+    quoted = {term for phrase in query.phrases for term in phrase}
+    return len(set(query.asked) - quoted) >= PROSE
 
 
 def _hit(ranked: Ranked, row: ChunkRow, file: FileRecord, query: AnalysedQuery, explanation: Explanation) -> SearchHit:

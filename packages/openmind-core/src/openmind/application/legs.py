@@ -1,0 +1,83 @@
+"""What the two legs of a search found, once the catalog has confirmed it."""
+
+from collections.abc import Iterator, Mapping
+
+from attrs import frozen
+
+from openmind.domain.chunks import ChunkKey
+from openmind.domain.files import FileRecord
+from openmind.domain.fusion import fuse
+from openmind.domain.ids import FileId
+from openmind.domain.models import RetrievalProfile
+from openmind.domain.paths import displayable
+from openmind.domain.ranking import Ranked
+from openmind.domain.search import Explanation
+from openmind.ports.chunk_store import Candidate
+
+Leg = Mapping[ChunkKey, Candidate]
+"""Candidates by key, best first."""
+
+
+@frozen(kw_only=True)
+class Legs:
+    """Candidates of visible passages."""
+
+    words: Leg | None
+    """None when the leg was not asked, or failed."""
+    vectors: Leg | None
+    files: Mapping[FileId, FileRecord]
+    """The files of all candidates."""
+    background: float
+    """Mean cosine between the query and all passages."""
+    full: bool
+    """Whether a leg gave as many as were asked for, so that there may be more."""
+    notes: tuple[str, ...] = ()
+    """A sentence for each leg that failed."""
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter({**(self.vectors or {}), **(self.words or {})}.values())
+
+    @property
+    def best_cosine(self) -> float | None:
+        """None when no vectors were asked."""
+        return None if self.vectors is None else max((one.score for one in self.vectors.values()), default=-1.0)
+
+    def first(self, count: int) -> tuple[ChunkKey, ...]:
+        """Return the best of each leg."""
+        return (*list(self.words or ())[:count], *list(self.vectors or ())[:count])
+
+    def ranked(self, profile: RetrievalProfile, *, coverage: float) -> list[Ranked]:
+        """Score every candidate; `coverage` is the share of the query that the best passage holds."""
+        scores = fuse(
+            _scores(self.words),
+            _scores(self.vectors),
+            words_weight=profile.words_weight,
+            coverage=coverage,
+            background=self.background,
+        )
+        paths = {file_id: displayable(file.path_bytes) for file_id, file in self.files.items()}
+        return [
+            Ranked(key=one.key, score=scores[one.key], path=paths[one.key.file_id], passage=one.passage) for one in self
+        ]
+
+    def explain(self, key: ChunkKey, coverage: float) -> Explanation:
+        """Say where each leg had a passage."""
+        words_rank, words_score = _place(self.words, key)
+        vector_rank, cosine = _place(self.vectors, key)
+        return Explanation(
+            words_rank=words_rank,
+            words_score=words_score,
+            vector_rank=vector_rank,
+            cosine=cosine,
+            coverage=coverage,
+        )
+
+
+def _scores(leg: Leg | None) -> dict[ChunkKey, float] | None:
+    return None if leg is None else {key: one.score for key, one in leg.items()}
+
+
+def _place(leg: Leg | None, key: ChunkKey) -> tuple[int, float] | tuple[None, None]:
+    if leg is None or key not in leg:
+        return None, None
+    return list(leg).index(key) + 1, leg[key].score
