@@ -5,10 +5,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
+from openmind.domain.errors import StoreError
 from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, SourceId
 from openmind.domain.sources import Source
@@ -90,6 +92,25 @@ def test_sessions_that_fail_hold_no_files_either(storage: LocalStorage) -> None:
 
     held = [Path(file.path).name for file in psutil.Process().open_files()]
     assert not [name for name in held if name.startswith(("openmind.sqlite", "catalog.lock"))]
+
+
+def test_a_stream_that_is_not_read_to_its_end_holds_nothing_after_the_session(storage: LocalStorage) -> None:
+    with storage.catalog.writing() as session:
+        session.record([record(number) for number in range(1_000)], at=1.0)
+
+    with storage.catalog.reading() as snapshot:
+        read = snapshot.known_files(SourceId("src_a"))
+        next(read)
+    with suppress(ZeroDivisionError), storage.catalog.writing() as session:
+        changed = session.known_files(SourceId("src_a"))
+        next(changed)
+        _ = 1 / 0
+
+    held = [Path(file.path).name for file in psutil.Process().open_files()]
+    assert not [name for name in held if name.startswith(("openmind.sqlite", "catalog.lock"))]
+    for stream in (read, changed):
+        with pytest.raises(StoreError):
+            next(stream)
 
 
 def test_a_home_can_be_replaced_under_a_catalog_that_has_been_used(storage: LocalStorage, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from attrs import frozen
+from attrs import field, frozen
 from openmind.domain.errors import StoreError, StoreFull, StoreReadOnly
 
 from openmind_stores.sqlite.errors import translate
@@ -37,6 +37,7 @@ class Link:
 
     _connection: sqlite3.Connection
     path: Path
+    _streams: set[sqlite3.Cursor] = field(factory=set, init=False, repr=False, eq=False)
 
     def run(self, sql: str, parameters: Parameters = ()) -> int:
         """Execute a statement to its end; returns how many rows it changed."""
@@ -77,9 +78,12 @@ class Link:
             raise translate(error, self.path) from error
 
     def stream(self, sql: str, parameters: Parameters = ()) -> Iterator[Row]:
-        """Fetch rows one by one, with one row in memory."""
+        """Fetch rows one by one, with one row in memory; ends with the connection at the latest."""
         try:
-            yield from self._connection.execute(sql, parameters)
+            cursor = self._connection.execute(sql, parameters)
+            self._streams.add(cursor)
+            yield from cursor
+            self._streams.remove(cursor)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
 
@@ -93,8 +97,13 @@ class Link:
         return self._connection.in_transaction
 
     def close(self) -> None:
-        """Close; the close of a writable connection belongs under the catalog lock."""
+        """Close; the close of a writable connection belongs under the catalog lock.
+
+        A stream that was not read to its end, and that somebody still holds, would keep the connection open.
+        """
         try:
+            for cursor in self._streams:
+                cursor.close()
             self._connection.close()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
