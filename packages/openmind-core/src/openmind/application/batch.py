@@ -217,13 +217,13 @@ class OpenBatch:
 
     def _rows_of(self, target: Target, entries: list[Entry], generations: list[Generation]) -> Iterator[ChunkRow]:
         copies: dict[Generation, list[tuple[FileRecord, Generation]]] = {}
+        at = self.now().isoformat()
         for entry, generation in zip(entries, generations, strict=True):
             if entry.copy_of is not None:
                 copies.setdefault(entry.copy_of, []).append((entry.record, generation))
                 continue
             vectors = entry.vectors.get(target.table.id) or [None] * len(entry.passages)
-            for index, (passage, vector) in enumerate(zip(entry.passages, vectors, strict=True)):
-                yield new_row(entry.record, generation, index, passage, vector, self.now().isoformat())
+            yield from new_rows(entry.record, generation, entry.passages, vectors, at)
         if copies:
             for row in self.chunks.read_generations(target.table.name, copies.keys()):
                 for record, generation in copies[row.generation]:
@@ -279,34 +279,35 @@ class OpenBatch:
         return known
 
 
-def new_row(
+def new_rows(
     record: FileRecord,
     generation: Generation,
-    index: int,
-    passage: PreparedPassage,
-    vector: bytes | None,
+    passages: Sequence[PreparedPassage],
+    vectors: Sequence[bytes | None],
     indexed_at: str,
-) -> ChunkRow:
-    """Make the row of a passage."""
-    name = name_of(record.path_bytes)
-    return ChunkRow(
-        generation=generation,
-        file_id=record.id,
-        source_id=record.source_id,
-        path=displayable(record.path_bytes),
-        file_name=name,
-        extension=extension_of(name),
-        title=record.title,
-        text=passage.text,
-        words=passage.words,
-        vector=vector,
-        index=index,
-        content_hash=record.content_hash,
-        modified_at=record.stat.modified_at,
-        indexed_at=indexed_at,
-        passage=passage.passage,
-        metadata=passage.metadata,
-    )
+) -> Iterator[ChunkRow]:
+    """Make the rows of a file's passages."""
+    path, name = displayable(record.path_bytes), name_of(record.path_bytes)
+    extension, modified_at = extension_of(name), record.stat.modified_at
+    for index, (passage, vector) in enumerate(zip(passages, vectors, strict=True)):
+        yield ChunkRow(
+            generation=generation,
+            file_id=record.id,
+            source_id=record.source_id,
+            path=path,
+            file_name=name,
+            extension=extension,
+            title=record.title,
+            text=passage.text,
+            words=passage.words,
+            vector=vector,
+            index=index,
+            content_hash=record.content_hash,
+            modified_at=modified_at,
+            indexed_at=indexed_at,
+            passage=passage.passage,
+            metadata=passage.metadata,
+        )
 
 
 def moved_row(row: ChunkRow, record: FileRecord, generation: Generation) -> ChunkRow:
