@@ -2,7 +2,7 @@
 
 A server in a process of its own answers at once with the same body. What the client burns above `json.loads` of that
 body is HTTP, building the request, checking every vector and packing it. The bar is 3 ms for 32 texts of 1,200
-characters. llama.cpp, and with it LM Studio, sends vectors of unit length, and these are judged; `raw` ones have to be scaled too.
+characters. It is set against vectors of unit length, as llama.cpp sends them; `raw` ones have to be scaled too.
 """
 
 import argparse

@@ -11,14 +11,7 @@ from openmind.ports.answer_provider import Prompt, Reply
 from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk, stream_chat
 from openmind_lmstudio.completions import stream_completion
 from openmind_lmstudio.connection import Connection
-from openmind_lmstudio.errors import (
-    ConversationLost,
-    NoModelLoaded,
-    NothingSaid,
-    ReasoningRefused,
-    ServerFailed,
-    StreamBroken,
-)
+from openmind_lmstudio.errors import NoModelLoaded, NothingSaid, ReasoningRefused
 from openmind_lmstudio.models import Dialect
 from openmind_lmstudio.readiness import Prepare, Ready
 from openmind_lmstudio.reasoning import NO_REASONING, reasoning_setting
@@ -59,7 +52,11 @@ class ServedAnswers:
         return prompt_chars(self._prepare(self._model).context_length or ASSUMED_CHAT_TOKENS)
 
     def stream(self, prompt: Prompt) -> Iterator[AnswerText | AnswerReasoning | Reply]:
-        """Ask, and ask once more for less when the server refuses before it said a word."""
+        """Ask, and ask once more for less when the server refuses before it said a word.
+
+        A conversation that the server lost, or that outgrew the window, is an error: only the caller can tell the
+        model again what was said before.
+        """
         attempt = self._first_attempt(prompt)
         spoken = ""
         while True:
@@ -95,7 +92,7 @@ class ServedAnswers:
         attempt = Attempt(ready=ready, request=request)
         if surely_too_long(attempt.window, attempt.prompt_chars):
             raise ContextOverflow(
-                f"the prompt is longer than the window of “{self._model}”",
+                f"The prompt is longer than the window of “{self._model}”",
                 hint="Load the model with a longer context, or ask for fewer excerpts with --limit.",
             )
         return _with_output(attempt, output_tokens(attempt.window, attempt.prompt_chars))
@@ -115,7 +112,7 @@ class ServedAnswers:
         if text.startswith(spoken) and text != spoken:
             yield AnswerText(text[len(spoken) :])
         if reply.cut:
-            raise AnswerIncomplete("the answer was cut off at its greatest length")
+            raise AnswerIncomplete("The answer was cut off at its greatest length")
         yield Reply(text, reply.response_id)
 
     def _simpler(self, attempt: Attempt, error: ProviderError) -> Attempt | None:
@@ -125,11 +122,6 @@ class ServedAnswers:
             return _with(attempt, evolve(request, reasoning=None))
         if isinstance(error, NothingSaid):
             return _with_less_thought(attempt)
-        if request.previous is not None and isinstance(
-            error, ConversationLost | ContextOverflow | ServerFailed | StreamBroken
-        ):
-            # Templates that refuse a second system prompt fail with a plain 500, overflows with anything.
-            return _with(attempt, evolve(request, previous=None))
         if isinstance(error, NoModelLoaded | ModelNotFound) and not attempt.reloaded:
             return self._reloaded(attempt)
         return None
@@ -161,4 +153,4 @@ def _with_less_thought(attempt: Attempt) -> Attempt | None:
 def _incomplete(error: ProviderError) -> AnswerIncomplete:
     if isinstance(error, AnswerIncomplete):
         return error
-    return AnswerIncomplete(f"the answer broke off: {error.message}", hint=error.hint)
+    return AnswerIncomplete(f"The answer broke off: {error.message}", hint=error.hint)

@@ -51,7 +51,7 @@ class LMStudioClient:
             except (RouteUnknown, RequestRefused, Nonsense):
                 continue
         raise Nonsense(
-            f"something answers at {self.connection.address.shown}, but it is not {self.connection.server}",
+            f"What answers at {self.connection.address.shown} is not {self.connection.server}",
             hint="Correct base_url under [provider] in config.toml; if the server wants a token, set that too.",
         )
 

@@ -132,8 +132,8 @@ class Connection:
             if reply.status >= 400:
                 return None
             raise Nonsense(
-                f"something answers at {self.address.shown}, but it is not {self.server}",
-                hint="Correct base_url under [provider] in config.toml.",
+                f"What answers at {self.address.shown} does not talk like a model server",
+                hint="Another program may use the port: correct base_url under [provider] in config.toml.",
             ) from error
 
     def _begin(self, stack: ExitStack, path: str, content: bytes) -> HttpStream:
@@ -176,7 +176,7 @@ class Connection:
         token = self._environ.get(self._token_env, "").strip() if self._token_env else ""
         if token and not _TOKEN.fullmatch(token):
             raise ConfigError(
-                f"the token in {self._token_env} holds characters that cannot be sent",
+                f"The token in {self._token_env} holds characters that cannot be sent",
                 hint="Copy it again, without blanks and line ends.",
             )
         return token

@@ -125,7 +125,8 @@ _CHOOSE_SEEING = "Choose a model that sees with `openmind models update`."
 
 def translate(refusal: Refusal, *, server: str, model: str = "") -> ProviderError:
     """Name a refusal: by status, then code and type, then parameter, then known words."""
-    named = f"“{model}”" if model else "the model"
+    named = f"“{model}”" if model else "The model"
+    loaded = named if model else "the model"
     codes = {refusal.code, refusal.type}
     if refusal.status in (401, 403) or "invalid_api_key" in codes:
         return ProviderUnauthorized(
@@ -142,12 +143,12 @@ def translate(refusal: Refusal, *, server: str, model: str = "") -> ProviderErro
             hint="`openmind models list` shows what is there, `openmind models update` chooses anew.",
         )
     if refusal.says(*_CRASHED):
-        return EngineCrashed(f"{named} crashed in {server}", hint="Load it again in the server, or choose another one.")
+        return EngineCrashed(f"{named} crashed", hint="Load it again in the server, or choose another one.")
     if refusal.says(*_NOT_LOADED):
-        return NoModelLoaded(f"{named} is not loaded in {server}", hint="Run `openmind models load`.")
+        return NoModelLoaded(f"{server} has not loaded {loaded}", hint="Run `openmind models load`.")
     if "model_load_failed" in codes or refusal.says("failed to load model"):
         return ModelNotLoaded(
-            f"{server} could not load {named}",
+            f"{server} could not load {loaded}",
             hint="There may be too little memory: unload other models, or choose a smaller one.",
         )
     if "previous_response_not_found" in codes or refusal.param == "previous_response_id":
@@ -156,7 +157,7 @@ def translate(refusal: Refusal, *, server: str, model: str = "") -> ProviderErro
         return ReasoningRefused(f"{named} does not take the reasoning setting")
     if "exceed_context_size_error" in codes or refusal.says(*_OVERFLOW):
         return ContextOverflow(
-            f"the text does not fit in the window of {named}",
+            f"The text does not fit in the window of {loaded}",
             hint="Load the model with a longer context, or ask for fewer excerpts with --limit.",
         )
     if refusal.says("support image", "must be a base64 encoded image", "image input", "vision"):

@@ -9,17 +9,11 @@ from openmind_lmstudio.models import Listing
 def told_of(connection: Connection, listing: Listing) -> str:
     """Say where a server answers and how much it has."""
     count = len(listing.models)
-    told = (
-        f"{connection.server} answers at {connection.address.shown} and has {count} model{'' if count == 1 else 's'}."
-    )
+    models = "1 model" if count == 1 else f"{count} models"
+    told = f"{connection.server} answers at {connection.address.shown} and has {models}."
     return told if count else f"{told} Download one there first."
 
 
 def sentence(error: ProviderError | ConfigError) -> str:
     """Put message and hint of an error into sentences."""
-    return f"{capitalised(error.message)}. {error.hint}".strip()
-
-
-def capitalised(text: str) -> str:
-    """Begin with a capital letter and leave the rest as it is."""
-    return text[:1].upper() + text[1:]
+    return f"{error.message}. {error.hint}".strip()

@@ -56,11 +56,11 @@ class ServedDescriber:
 def _require_sendable(image: bytes, media_type: str) -> None:
     picture = look_at(image)
     if picture is None or picture.media_type != media_type:
-        raise ProviderError("the picture is not the PNG or JPEG that it is said to be")
+        raise ProviderError("The picture is not the PNG or JPEG that it is said to be")
     if not (0 < picture.width <= MAX_SIDE and 0 < picture.height <= MAX_SIDE):
-        raise ProviderError(f"the picture is larger than {MAX_SIDE:,} pixels a side")
+        raise ProviderError(f"The picture is larger than {MAX_SIDE:,} pixels a side")
     if len(image) > MAX_IMAGE_BYTES:
-        raise ProviderError(f"the picture has more than {MAX_IMAGE_BYTES // 1024 // 1024} MB")
+        raise ProviderError(f"The picture has more than {MAX_IMAGE_BYTES // 1024 // 1024} MB")
 
 
 def _body(name: str, image: bytes, media_type: str, limit: int) -> dict[str, object]:

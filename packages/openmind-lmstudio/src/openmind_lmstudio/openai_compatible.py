@@ -23,7 +23,7 @@ from openmind_lmstudio.readiness import Ready
 from openmind_lmstudio.turns import Turns
 
 NAME = "openai-compatible"
-_SERVER = "the model server"
+_SERVER = "The model server"
 
 
 class OpenAICompatibleProvider:
@@ -68,7 +68,7 @@ class OpenAICompatibleProvider:
         return tuple(
             ModelAction(model=key, status="loaded", skipped=True)
             if listing.find(key) is not None
-            else ModelAction(model=key, status="failed: the server has no such model")
+            else ModelAction(model=key, status="failed: The model server has no such model")
             for key in keys
         )
 
@@ -102,7 +102,7 @@ class OpenAICompatibleProvider:
         model = listing.find(key)
         if model is None:
             raise ModelNotFound(
-                f"the server has no model “{key}”",
+                f"The model server has no model “{key}”",
                 hint="`openmind models list` shows what is there, `openmind models update` chooses anew.",
             )
         return Ready.of(model, listing)

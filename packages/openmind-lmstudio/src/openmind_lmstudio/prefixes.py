@@ -28,15 +28,15 @@ class Prefixes:
 
 
 _SEARCHING = "Represent this sentence for searching relevant passages: "
-_INSTRUCTED = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery: "
+_INSTRUCTED = "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"
 
 _FAMILIES: tuple[tuple[str, Prefixes], ...] = (
     (r"nomic-embed-text", Prefixes(passage="search_document: ", query="search_query: ", version=1)),
     (r"embedding-?gemma", Prefixes(passage="title: none | text: ", query="task: search result | query: ", version=1)),
     (r"qwen3-embedding", Prefixes(query=_INSTRUCTED, version=1)),
-    (r"e5-[a-z0-9-]*instruct|e5-mistral", Prefixes(query=_INSTRUCTED, version=1)),
+    (r"e5-[a-z0-9-]*instruct|e5-mistral", Prefixes(query=f"{_INSTRUCTED} ", version=1)),
     (r"(^|[-_/])e5-(small|base|large)", Prefixes(passage="passage: ", query="query: ", version=1)),
-    (r"arctic-embed-[a-z]+-v2", Prefixes(query="query: ", version=1)),
+    (r"arctic-embed(2|-[a-z]+-v2)", Prefixes(query="query: ", version=1)),
     (r"arctic-embed", Prefixes(query=_SEARCHING, version=1)),
     (r"mxbai-embed-large", Prefixes(query=_SEARCHING, version=1)),
 )

@@ -43,7 +43,7 @@ def read_events(
             continue
         size += len(line)
         if size > max_event:
-            raise Nonsense("the server sent an event without end")
+            raise Nonsense("The server sent an event without end")
         field, _, value = line.partition(b":")
         text = value.removeprefix(b" ").decode("utf-8", "replace")
         if field == b"event":
@@ -61,7 +61,7 @@ def _lines(chunks: Iterable[bytes], *, max_line: int, max_stream: int) -> Iterat
     for chunk in chunks:
         total += len(chunk)
         if total > max_stream:
-            raise Nonsense("the server sent a stream without end")
+            raise Nonsense("The server sent a stream without end")
         start = 1 if after_cr and chunk.startswith(b"\n") else 0  # the second half of a CR LF that was cut in two
         for end in _LINE_END.finditer(chunk, start):
             line = b"".join([*begun, chunk[start : end.start()]])
@@ -73,4 +73,4 @@ def _lines(chunks: Iterable[bytes], *, max_line: int, max_stream: int) -> Iterat
             begun.append(chunk[start:])
             size += len(chunk) - start
         if size > max_line:
-            raise Nonsense("the server sent an event without end")
+            raise Nonsense("The server sent an event without end")

@@ -152,7 +152,7 @@ class Transport:
                 f"{self._server} broke the connection at {self._address.shown}", hint="See whether it still runs."
             ) from error
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            raise ProviderError(f"the request to {self._server} at {self._address.shown} failed") from error
+            raise ProviderError(f"{self._server} could not be asked at {self._address.shown}") from error
 
     def _too_slow(self, seconds: float) -> TooSlow:
         return TooSlow(

@@ -19,7 +19,7 @@ class NoVector(Nonsense):
     """What came for one text is no vector: nothing, not numbers, not finite, or zero throughout."""
 
     def __init__(self, index: int) -> None:
-        super().__init__("the reply holds something that is no vector")
+        super().__init__("The reply holds something that is no vector")
         self.index = index
 
 
@@ -33,18 +33,18 @@ def read_vectors(reply: Record, count: int) -> Vectors:
     rows = [_unit(row, index) for index, row in enumerate(_in_order(reply.require_list("data"), count))]
     dimensions = {len(row) for row in rows}
     if len(dimensions) != 1:
-        raise Nonsense("the reply holds vectors of different dimensions")
+        raise Nonsense("The reply holds vectors of different dimensions")
     return Vectors.from_rows(rows, dimensions.pop())
 
 
 def _in_order(data: list[object], count: int) -> list[object]:
     items = [Record.of(item) for item in data]
     if len(items) != count:
-        raise Nonsense(f"the reply holds {len(items)} vectors for {count} texts")
+        raise Nonsense(f"The reply holds {len(items)} vectors for {count} texts")
     places = [item.count("index") for item in items]
     rows: dict[int | None, object] = {place: item.value("embedding") for place, item in zip(places, items, strict=True)}
     if set(rows) != set(range(count)):
-        raise Nonsense("the vectors of the reply are not numbered as the texts are")
+        raise Nonsense("The vectors of the reply are not numbered as the texts are")
     return [rows[place] for place in range(count)]
 
 

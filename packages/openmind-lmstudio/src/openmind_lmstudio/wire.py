@@ -25,7 +25,7 @@ def decode(body: bytes | str) -> object:
     try:
         document: object = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise Nonsense("the reply is not JSON") from error
+        raise Nonsense("The reply is not JSON") from error
     return document
 
 
@@ -80,7 +80,7 @@ class Record:
         """
         items = self._typed(key, list)
         if items is None:
-            raise Nonsense(f"the reply lacks “{key}”")
+            raise Nonsense(f"The reply lacks “{key}”")
         return items
 
     def _typed(self, key: str, kind: type[T]) -> T | None:

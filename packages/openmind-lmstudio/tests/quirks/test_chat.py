@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from lmstudio_server import ScriptedServer, llm, steps
 from openmind.domain.answers import AnswerReasoning, AnswerText
-from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotLoaded, ProviderError
+from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotLoaded, ProviderError, ProviderUnreachable
 from openmind.ports.answer_provider import Prompt, Reply
 from openmind_lmstudio.answers import ServedAnswers
 from openmind_lmstudio.chat import ChatRequest
 from openmind_lmstudio.client import LMStudioClient
 from openmind_lmstudio.connection import Connection
+from openmind_lmstudio.errors import ConversationLost
 from openmind_lmstudio.provider import LMStudioProvider
 
 CHAT, COMPLETIONS = "/api/v1/chat", "/v1/chat/completions"
@@ -263,35 +264,35 @@ def test_the_answer_has_room_beside_a_prompt_of_the_greatest_size(
     assert body["max_output_tokens"] >= 1_000
 
 
-def test_a_second_system_prompt_that_a_template_refuses_starts_the_conversation_anew(
-    server: ScriptedServer, answerer: ServedAnswers
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        steps.reply(500, steps.native("Only user and assistant roles", type="internal_error")),
+        steps.reply(400, steps.native("Context size has been exceeded.")),
+        steps.reply(400, steps.native("x", code="previous_response_not_found", param="previous_response_id")),
+        steps.reply(404, steps.native("x", param="previous_response_id")),
+        steps.events({"type": "chat.start"}),
+    ],
+    ids=["second system prompt", "outgrew the window", "lost", "lost with another status", "nothing at all"],
+)
+def test_a_conversation_that_cannot_go_on_is_told_before_a_word(
+    server: ScriptedServer, answerer: ServedAnswers, refusal: Any
 ) -> None:
     *_, first = answerer.stream(kept())
-    server.script(CHAT, steps.reply(500, steps.native("Only user and assistant roles", type="internal_error")))
+    assert isinstance(first, Reply)
+    server.script(CHAT, refusal)
 
-    *_, second = answerer.stream(kept(first.continuation))
+    with pytest.raises(ProviderError) as raised:
+        next(answerer.stream(kept(first.continuation)))
 
-    assert [body.get("previous_response_id") for body in server.posts(CHAT)[1:]] == [first.continuation, None]
-    assert second.continuation not in (None, first.continuation)
-
-
-def test_a_conversation_that_the_server_lost_is_started_anew(server: ScriptedServer, answerer: ServedAnswers) -> None:
-    *_, reply = answerer.stream(kept("resp_long_gone"))
-
-    assert reply.text == "It says so [1]."
-    assert [body.get("previous_response_id") for body in server.posts(CHAT)] == ["resp_long_gone", None]
+    assert not isinstance(raised.value, AnswerIncomplete | ProviderUnreachable)
+    assert len(server.posts(CHAT)) == 2
+    assert isinstance(list(answerer.stream(kept()))[-1], Reply)
 
 
-def test_a_conversation_that_outgrew_the_window_is_started_anew(
-    server: ScriptedServer, answerer: ServedAnswers
-) -> None:
-    *_, first = answerer.stream(kept())
-    server.script(CHAT, steps.reply(400, steps.native("Context size has been exceeded.")))
-
-    *_, reply = answerer.stream(kept(first.continuation))
-
-    assert isinstance(reply, Reply)
-    assert "previous_response_id" not in server.posts(CHAT)[-1]
+def test_a_conversation_that_the_server_does_not_know_is_told(server: ScriptedServer, answerer: ServedAnswers) -> None:
+    with pytest.raises(ConversationLost, match="earlier turn"):
+        list(answerer.stream(kept("resp_long_gone")))
 
 
 def test_a_follow_up_names_the_turn_before(server: ScriptedServer, answerer: ServedAnswers) -> None:

@@ -13,6 +13,7 @@ SEARCHING = "Represent this sentence for searching relevant passages: "
         ("text-embedding-multilingual-e5-large", "passage: ", "query: "),
         ("intfloat/e5-small-v2", "passage: ", "query: "),
         ("snowflake-arctic-embed-l-v2.0", "", "query: "),
+        ("snowflake-arctic-embed2:568m", "", "query: "),
         ("text-embedding-snowflake-arctic-embed-m", "", SEARCHING),
         ("text-embedding-mxbai-embed-large-v1", "", SEARCHING),
     ],
@@ -24,9 +25,17 @@ def test_known_families_get_the_words_they_were_trained_with(key: str, passage: 
     assert prefixes.version >= 1
 
 
-@pytest.mark.parametrize("key", ["Qwen3-Embedding-0.6B-GGUF", "multilingual-e5-large-instruct", "e5-mistral-7b"])
-def test_instructed_models_get_an_instruction_before_the_question(key: str) -> None:
+@pytest.mark.parametrize(
+    ("key", "end"),
+    [
+        ("Qwen3-Embedding-0.6B-GGUF", "\nQuery:"),
+        ("multilingual-e5-large-instruct", "\nQuery: "),
+        ("e5-mistral-7b", "\nQuery: "),
+    ],
+)
+def test_instructed_models_get_an_instruction_before_the_question(key: str, end: str) -> None:
     assert prefixes_for(key).query.startswith("Instruct: ")
+    assert prefixes_for(key).query.endswith(end)
     assert prefixes_for(key).passage == ""
 
 

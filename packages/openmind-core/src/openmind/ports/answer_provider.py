@@ -55,6 +55,7 @@ class AnswerProvider(Protocol):
             ProviderUnreachable: no connection; nothing was generated.
             ContextOverflow: the prompt does not fit.
             AnswerIncomplete: the stream ended early; the text so far was yielded.
-            ProviderError: the provider refused, answered nonsense, or nothing at all.
+            ProviderError: the provider refused, answered nonsense, or nothing at all; or it does not know the turn
+                that `previous` names any more, and nothing was generated.
         """
         ...
