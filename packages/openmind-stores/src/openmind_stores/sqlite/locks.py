@@ -78,7 +78,13 @@ def _os_lock(path: Path, timeout_s: float) -> Iterator[bool]:
     if not path.parent.is_dir():  # it would be made, for everyone to look into
         raise StoreError(f"{path.parent} is not there", hint="Run `openmind init` to create it.")
     lock = FileLock(
-        path, timeout=timeout_s, mode=LOCK_MODE, thread_local=False, poll_interval=POLL_S, fallback_to_soft=False
+        path,
+        timeout=timeout_s,
+        mode=LOCK_MODE,
+        thread_local=False,
+        poll_interval=POLL_S,
+        fallback_to_soft=False,
+        preserve_lock_file=True,
     )
     try:
         lock.acquire()

@@ -109,10 +109,11 @@ def _apply(link: Link, written_by: str) -> None:
     if version == VERSION:
         return
     left = legacy.set_aside(link) if version == 0 else ()
-    for migration in MIGRATIONS[version:]:
-        for statement in migration:
+    for number in range(version, VERSION):
+        for statement in MIGRATIONS[number]:
             link.run(statement)
-    legacy.take_over(link, left)
+        if number == 0:
+            legacy.take_over(link, left)
     link.run("INSERT OR REPLACE INTO settings (name, value) VALUES ('written_by', ?)", (written_by,))
     if link.rows("PRAGMA foreign_key_check"):
         raise StoreError(f"{link.path} has records that point nowhere")
