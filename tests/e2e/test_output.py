@@ -1,11 +1,9 @@
 """What commands print: for a person, for `grep`, for a program, in any locale."""
 
 import os
-import signal
 import stat
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -116,25 +114,27 @@ def test_everything_in_the_home_is_for_its_owner_only(memory) -> None:
         assert stat.S_IMODE(path.lstat().st_mode) & 0o077 == 0, path
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")
-def test_ctrl_c_stops_a_run_and_the_next_one_finishes_it(openmind, write: Write, tmp_path: Path) -> None:
-    for number in range(3_000):
-        write(f"{number % 50}/{number}.md", f"# Note {number}\n\n" + f"Sentence {number} about harbours. " * 30)
-    openmind.done("source", "add", str(tmp_path / "notes"))
-    program = [sys.executable, "-m", "openmind_cli", "index"]
-    run = subprocess.Popen(
-        program, env=openmind.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    assert run.stderr is not None
-    while "running" not in run.stderr.readline():
-        assert run.poll() is None
-    time.sleep(0.3)
+@pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is a device of Linux")
+def test_output_that_cannot_be_written_is_told(memory) -> None:
+    with Path("/dev/full").open("w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "openmind_cli", "status"],
+            env=memory.environment(),
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
 
-    run.send_signal(signal.SIGINT)
-    out, err = run.communicate(timeout=60)
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("openmind: The output cannot be written")
 
-    assert run.returncode == 130, (out, err)
-    assert "Traceback" not in out + err
-    assert "Interrupted" in err
-    done = openmind.done("index", "--json").object
-    assert done["indexed_files"] + done["already_indexed_files"] == 3_000
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_streams_break_nothing(memory, closed: str) -> None:
+    command = f"'{sys.executable}' -m openmind_cli search cheese {closed}"
+
+    ran = subprocess.run(["bash", "-c", command], env=memory.environment(), capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0
+    assert "Traceback" not in ran.stdout + ran.stderr

@@ -25,9 +25,10 @@ def guarded(arguments: list[str], run: Callable[[list[str]], int] = dispatch) ->
     except KeyboardInterrupt:
         return _told(_interrupted(), exit_codes.INTERRUPTED, as_json=as_json)
     except Exception as error:  # noqa: BLE001  a process main: a person is owed a sentence, not a traceback
-        if isinstance(error, BrokenPipeError) and _reader_left():
-            return exit_codes.OK
-        return _told(_bug(error), exit_codes.FAILED, as_json=as_json)
+        lost = _lost_output() if isinstance(error, OSError) else None
+        if isinstance(lost, BrokenPipeError):
+            return exit_codes.OK  # whoever read it, as `head` does, has enough
+        return _told(_unwritten(lost) if lost else _bug(error), exit_codes.FAILED, as_json=as_json)
     return code
 
 
@@ -47,8 +48,8 @@ def _told(failure: Object, code: int, *, as_json: bool) -> int:
                 print(f"  {one_line(str(failure['hint']))}", file=sys.stderr)
         sys.stdout.flush()
         sys.stderr.flush()
-    except BrokenPipeError:
-        _reader_left()
+    except OSError:
+        _lost_output()
     return code
 
 
@@ -76,15 +77,27 @@ def _bug(error: Exception) -> Object:
     )
 
 
-def _reader_left() -> bool:
-    """Whether whoever read our output is gone, as `head` is when it has enough; then nothing more is written."""
-    left = False
+def _unwritten(error: OSError) -> Object:
+    return problem(
+        f"The output cannot be written: {error.strerror or error}.",
+        code="output",
+        title="The output cannot be written",
+        status=500,
+        hint="Check where it goes to.",
+    )
+
+
+def _lost_output() -> OSError | None:
+    """What keeps a standard stream from being written, if anything does; nothing more is written to it then."""
     for stream in (sys.stdout, sys.stderr):
         try:
+            # A flush is not enough: unbuffered, what could not be written is forgotten already. The price is an empty
+            # line before the report of a bug that has to do with the system.
+            stream.write("\n")
             stream.flush()
-        except BrokenPipeError:
-            left = True
+        except OSError as error:
             with Path(os.devnull).open("wb") as nowhere:
                 # Python flushes once more at exit, and would complain then.
                 os.dup2(nowhere.fileno(), stream.fileno())
-    return left
+            return error
+    return None

@@ -14,10 +14,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code: 0 done, 1 partly done, refused or provider failed, 2 usage, 130 interrupted.
     """
-    # Not at the top: worker processes import the main module again and need nothing of the command line.
-    from openmind_cli.guard import guarded
-    from openmind_cli.terminal import accept_any_text
-
     os.umask(0o077)  # whatever is written from here on is for its owner only
-    accept_any_text(sys.stdout, sys.stderr)
-    return guarded(list(sys.argv[1:] if argv is None else argv))
+    try:
+        # Not at the top: worker processes import the main module again and need nothing of the command line.
+        from openmind_cli.guard import guarded
+        from openmind_cli.terminal import prepare_streams
+
+        prepare_streams()
+        return guarded(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return 130  # while it started, or for the second time: there is nothing to tell

@@ -19,7 +19,7 @@ from openmind_cli.render.objects import print_object
 from openmind_cli.render.progress import shown_progress
 from openmind_cli.render.reports import print_report
 
-QUERY = "how to stop the pump from freezing"
+QUERY = "what to do with the pump before the first frost"
 QUESTION = "When is the harvest supper, and who brings the bread?"
 
 

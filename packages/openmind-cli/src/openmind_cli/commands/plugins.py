@@ -26,7 +26,7 @@ def plugins(*, json: Json = False) -> int:
             (report.name, report.distribution, report.version, _adds(report, found), _state(report))
             for report in found.reports
         ]
-        print_columns(rows, heads=("name", "package", "version", "adds", "state"))
+        print_columns(rows, heads=("name", "package", "version", "adds", "state"), wide=("adds", "state"))
         if not rows:
             note("There is no plugin, so OpenMind cannot read or store anything. Install `openmind-cli[all]`.")
     return FAILED if found.broken else OK

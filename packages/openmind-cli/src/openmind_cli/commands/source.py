@@ -60,7 +60,7 @@ def list_sources(*, json: Json = False) -> int:
         for source in sources
     ]
     if rows:
-        print_columns(rows, heads=("id", "path", "depth", "state"))
+        print_columns(rows, heads=("id", "path", "depth", "state"), wide=("path",))
     else:
         note("There is no source yet. `openmind source add FOLDER` names a folder to read.")
     return OK

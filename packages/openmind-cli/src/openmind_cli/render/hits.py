@@ -74,12 +74,8 @@ def _rank(leg: str, rank: int | None, score: float | None) -> str:
 
 def _block(number: int, hit: SearchHit, *, explain: bool) -> Iterator[Line]:
     where = one_line(location_text(hit.locator))
-    yield line(
-        Span(f"{number}. ", "dim"),
-        Span(one_line(hit.path), "bold cyan"),
-        Span(f"  {where}" if where else "", "green"),
-        Span(f"  {_score(hit)}", "dim"),
-    )
+    yield line(Span(f"{number}. ", "dim"), Span(one_line(hit.path), "bold cyan"))
+    yield line(Span(f"{where}  " if where else "", "green"), Span(_score(hit), "dim"), indent=3)
     yield line(*marked(hit), indent=3)
     if hit.also_at:
         yield line(Span("also in " + ", ".join(one_line(path) for path in hit.also_at), "dim"), indent=3)

@@ -1,7 +1,7 @@
 """Lines with a little style: printed in colour at a terminal, plain anywhere else."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from attrs import frozen
@@ -51,8 +51,14 @@ def print_lines(lines: Iterable[Line], stream: TextIO | None = None) -> None:
         target.write(each.plain + "\n")
 
 
-def print_columns(rows: Sequence[Sequence[str]], *, heads: Sequence[str]) -> None:
-    """Print a table: aligned under its heads at a terminal, else one line a row with tabs between the cells."""
+def print_columns(rows: Sequence[Sequence[str]], *, heads: Sequence[str], wide: Collection[str]) -> None:
+    """Print a table: aligned under its heads at a terminal, else one line a row with tabs between the cells.
+
+    Args:
+        rows: the cells.
+        heads: what stands over the columns.
+        wide: the columns whose cells may take several lines.
+    """
     if not is_terminal():
         for row in rows:
             sys.stdout.write("\t".join(row) + "\n")
@@ -62,7 +68,7 @@ def print_columns(rows: Sequence[Sequence[str]], *, heads: Sequence[str]) -> Non
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in heads:
-        table.add_column(head, overflow="fold")
+        table.add_column(head, overflow="fold", no_wrap=head not in wide)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console_on(sys.stdout).print(table)
