@@ -2,9 +2,11 @@
 
 from functools import partial
 
+from openmind.domain.config import ExtractionConfig
 from openmind.plugins.hookspecs import hookimpl
 from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
 from openmind.ports.extractor import Extractor, ExtractorInfo
+from openmind.ports.ocr_engine import OcrEngine
 
 PLAIN = ExtractorInfo(
     name="text",
@@ -24,6 +26,15 @@ ISOLATED = (
     ExtractorInfo(name="html", version=1, extensions=frozenset({".html", ".htm", ".xhtml"})),
     ExtractorInfo(name="docx", version=1, extensions=frozenset({".docx", ".docm", ".dotx"})),
     ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
+    ExtractorInfo(name="pdf", version=1, extensions=frozenset({".pdf"})),
+    ExtractorInfo(
+        name="image",
+        version=1,
+        extensions=frozenset(
+            {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".avif", ".heic", ".heif"}
+        ),
+        effort=2,
+    ),
 )
 """Formats whose parsers can crash, hang or grow; each is named as in `routing.build`."""
 
@@ -35,6 +46,8 @@ def openmind_register_extractors(registry: ExtractorRegistry) -> None:
     registry.add(MARKDOWN, _markdown)
     for info in ISOLATED:
         registry.add(info, partial(_routed, info.name))
+    registry.add_ocr("rapidocr", _rapidocr)
+    registry.add_ocr("ocrmypdf", _ocrmypdf)
 
 
 def _plain(tools: ExtractionTools) -> Extractor:
@@ -53,3 +66,15 @@ def _routed(name: str, tools: ExtractionTools) -> Extractor:
     from openmind_extractors.routing import RoutedExtractor
 
     return RoutedExtractor(name, tools)
+
+
+def _rapidocr(config: ExtractionConfig) -> OcrEngine:
+    from openmind_extractors.ocr.rapid import build_rapid
+
+    return build_rapid(config)
+
+
+def _ocrmypdf(config: ExtractionConfig) -> OcrEngine:
+    from openmind_extractors.ocr.ocrmypdf import build_ocrmypdf
+
+    return build_ocrmypdf(config)

@@ -1,0 +1,211 @@
+"""Pictures: what their file says of them, and the text that can be read on them.
+
+A description of what a picture shows comes from a model, which no isolated process may reach: the parent asks the
+configured `ImageDescriber` for it and adds a segment of kind `picture`.
+"""
+
+import struct
+import warnings
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+
+from attrs import frozen
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.plugins.registries import ExtractionTools
+from openmind.ports.extractor import Blob
+from openmind.ports.ocr_engine import PageImage
+from PIL import Image, ImageOps, ImageSequence
+
+from openmind_extractors.image_metadata import read_metadata, searchable, title_of
+from openmind_extractors.ocr.engine import Recognition, is_blank
+from openmind_extractors.reading import read_start
+from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
+
+MAX_PIXELS = 64_000_000
+"""A picture is 4 bytes a pixel in memory; cameras make up to 60 megapixels."""
+
+MAX_DEEP_PIXELS = 16_000_000
+"""The same for pictures of 16 or 32 bits a channel, of which several copies are needed."""
+
+MAX_FRAMES = 50
+"""Pages of a TIFF that are read; of an animation it is the first picture."""
+
+READ_PIXELS = 12_000_000
+"""Larger pictures are made smaller before text is read on them: recognition does so anyway."""
+
+MIN_READ_SIDE = 24
+"""No letter fits on less."""
+
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "DIB", "TIFF", "GIF", "AVIF")
+"""Named, so that no other decoder of Pillow is tried: some start programs."""
+
+_DEEP_MODES = frozenset({"I", "F", "I;16", "I;16B", "I;16L", "I;16N"})
+
+_FAILURES = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    SyntaxError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
+"""What Pillow raises for a broken file."""
+
+
+@frozen
+class ImageExtractor:
+    """Reads pictures."""
+
+    tools: ExtractionTools
+
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+        """Yield what the file says, the text of each page, and the final facts."""
+        if sniff(read_start(blob, SNIFF_BYTES)) is FileKind.HEIC:
+            raise ExtractionFailed(
+                "HEIC pictures are not read", reason=FileReason.UNSUPPORTED, hint="Save it as JPEG or PNG."
+            )
+        recognition = Recognition(self.tools)
+        wants_text = self.tools.ocr is not None and self.tools.config.images.ocr_enabled
+        with _open(blob) as image:
+            metadata = read_metadata(image, size_bytes=_size(blob), keep_gps=self.tools.config.images.keep_gps)
+            frames = min(getattr(image, "n_frames", 1), MAX_FRAMES + 1) if image.format == "TIFF" else 1
+            first = _pixels(image)
+            yield DocumentFacts(title=title_of(metadata), metadata=metadata)
+            yield Segment(text=searchable(metadata, frames=frames), locator=(Place(kind="part", label="metadata"),))
+            pages = (first, *()) if frames == 1 else _frames(image)
+            unread = 0
+            for number, page in enumerate(pages if wants_text else (), start=1):
+                if is_blank(page):
+                    continue
+                text = recognition.read(page)
+                unread += text is None
+                if text:
+                    yield Segment(text=text, locator=(Place(kind="page", start=number),) if frames > 1 else ())
+                else:
+                    yield DocumentFacts(title=title_of(metadata), metadata=metadata)  # a sign of life
+        yield _facts(metadata, recognition, frames=frames, unread=unread)
+
+
+def _facts(metadata: dict[str, object], recognition: Recognition, *, frames: int, unread: int) -> DocumentFacts:
+    used = recognition.pages > 0
+    told = {
+        **metadata,
+        "extraction_method": "metadata+ocr" if used else "metadata",
+        "image_ocr_used": used,
+        "page_count": min(frames, MAX_FRAMES),
+        **recognition.metadata(),
+    }
+    notes = []
+    if frames > MAX_FRAMES:
+        notes.append(f"only the first {MAX_FRAMES} pages were read")
+    if unread:
+        notes.append(f"text on the picture was not recognised: {recognition.error}")
+    reason = FileReason.PARTIAL if notes else FileReason.OK
+    return DocumentFacts(title=title_of(metadata), metadata=told, reason=reason, note="; ".join(notes))
+
+
+def _size(blob: Blob) -> int:
+    if blob.data is not None:
+        return len(blob.data)
+    assert blob.path is not None
+    return blob.path.stat().st_size
+
+
+@contextmanager
+def _open(blob: Blob) -> Iterator[Image.Image]:
+    """Open a picture whose size was checked before a pixel is decoded.
+
+    Raises:
+        ExtractionFailed: it is too large, or broken.
+    """
+    source = BytesIO(blob.data) if blob.data is not None else blob.path
+    assert source is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Pillow warns of every oddity
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        try:
+            with Image.open(source, formats=FORMATS) as image:
+                _check(image)
+                yield image
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            raise _too_large() from error
+        except _FAILURES as error:
+            raise ExtractionFailed(f"the picture is damaged: {type(error).__name__}: {error}"[:200]) from error
+
+
+def _too_large() -> ExtractionFailed:
+    message = f"the picture has more than {MAX_PIXELS // 1_000_000} megapixels"
+    return ExtractionFailed(message, reason=FileReason.TOO_BIG)
+
+
+def _check(image: Image.Image) -> None:
+    pixels = image.width * image.height
+    if pixels > (MAX_DEEP_PIXELS if image.mode in _DEEP_MODES else MAX_PIXELS):
+        raise _too_large()
+    if image.format == "JPEG" and pixels > READ_PIXELS:
+        image.draft("RGB", (2_400, 2_400))  # decodes at half or a quarter of the size
+
+
+def _frames(image: Image.Image) -> Iterator[PageImage]:
+    """Decode the pages of a TIFF one after the other."""
+    for number, frame in enumerate(ImageSequence.Iterator(image)):
+        if number >= MAX_FRAMES:
+            return
+        _check(frame)
+        yield _pixels(frame)
+
+
+def _pixels(image: Image.Image) -> PageImage:
+    """Decode a picture into what recognition reads: upright, 8 bits, on white."""
+    image.load()
+    picture = _shrunk(_eight_bit(image))
+    picture = _on_white(ImageOps.exif_transpose(picture))
+    picture = picture if picture.mode in {"L", "RGB"} else picture.convert("RGB")
+    channels = 1 if picture.mode == "L" else 3
+    return PageImage(pixels=picture.tobytes(), width=picture.width, height=picture.height, channels=channels)
+
+
+def _eight_bit(image: Image.Image) -> Image.Image:
+    """Scale deep grey values; a plain conversion would clip them to white."""
+    if image.mode in _DEEP_MODES:
+        deep = image.convert("F")
+        low, high = deep.getextrema()
+        assert isinstance(low, float)
+        assert isinstance(high, float)
+        scale = 255 / (high - low) if high > low else 0
+        return deep.point(lambda value: value * scale + (-low * scale)).convert("L")
+    if image.mode == "LAB":
+        return image.getchannel(0)
+    return image.convert("L") if image.mode == "1" else image
+
+
+def _shrunk(image: Image.Image) -> Image.Image:
+    pixels = image.width * image.height
+    if pixels <= READ_PIXELS:
+        return image
+    if image.mode in {"P", "PA"}:
+        image = image.convert("RGBA" if "transparency" in image.info else "RGB")
+    factor = 2
+    while pixels > READ_PIXELS * factor * factor:
+        factor += 1
+    return image.reduce(factor)
+
+
+def _on_white(image: Image.Image) -> Image.Image:
+    """Put a picture with see-through parts on white paper."""
+    if image.mode not in {"RGBA", "LA", "PA", "RGBa", "La"} and "transparency" not in image.info:
+        return image
+    picture = image.convert("RGBA")
+    paper = Image.new("RGBA", picture.size, "white")
+    paper.alpha_composite(picture)
+    return paper.convert("RGB")

@@ -1,0 +1,283 @@
+"""PDF documents: page by page, with recognition only where the text cannot be used."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from attrs import define, evolve, field, frozen
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.domain.text import clean
+from openmind.plugins.registries import ExtractionTools
+from openmind.ports.extractor import Blob
+
+from openmind_extractors.ocr.engine import Recognition, is_blank
+from openmind_extractors.outline import HeadingPath
+from openmind_extractors.page_text import RunningHeads, mend
+from openmind_extractors.pdfium import Bookmark, Note, PdfiumDocument, PdfiumPage, open_pdfium
+from openmind_extractors.pypdf_pages import PypdfPages
+from openmind_extractors.text_quality import (
+    Usability,
+    is_letter_spaced,
+    is_right_to_left,
+    unusual_share,
+    usability,
+)
+
+MAX_PAGES = 5_000
+"""More pages than any book has; a document may claim a hundred thousand that are all the same."""
+
+MAX_OCR_PAGES = 2_000
+"""At 5 to 10 seconds a page this is half a day."""
+
+WINDOW_PAGES = 16
+"""Pages that are looked at together, to know the lines that return on each."""
+
+WINDOW_S = 1.0
+"""A window ends early when its pages are slow: what was read is handed on before anything can happen to it."""
+
+BLANK_TEST_DPI = 50
+
+
+@frozen
+class PdfExtractor:
+    """Reads PDF documents."""
+
+    tools: ExtractionTools
+    clock: Callable[[], float] = time.monotonic
+
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+        """Yield what is known first, then each page, then the final facts."""
+        second = PypdfPages(blob)
+        try:
+            with open_pdfium(blob) as document:
+                reading = _Reading(document, second, self.tools, document.facts(), self.clock)
+                yield reading.facts
+                yield from reading.pages()
+                yield reading.final_facts()
+                return
+        except ExtractionFailed as failure:
+            refusal = failure
+        yield from _by_pypdf(second, refusal)
+
+
+@frozen
+class _Page:
+    """A page after its text was read."""
+
+    index: int
+    text: str
+    usability: Usability
+    notes: tuple[Note, ...] = ()
+    wants_ocr: bool = False
+
+
+@define
+class _Reading:
+    """One document on its way through."""
+
+    document: PdfiumDocument
+    second: PypdfPages
+    tools: ExtractionTools
+    facts: DocumentFacts
+    clock: Callable[[], float]
+    recognition: Recognition = field(init=False)
+    path: "_Chapters" = field(init=False)
+    heads: RunningHeads = field(factory=RunningHeads)
+    broken: list[int] = field(factory=list)
+    waiting: list[int] = field(factory=list)
+    """Pages that hold something but no usable text, and were not recognised."""
+    has_text: bool = False
+    has_own_text: bool = False
+
+    def __attrs_post_init__(self) -> None:
+        self.recognition = Recognition(self.tools)
+        self.path = _Chapters.of(self.document.bookmarks())
+
+    def pages(self) -> Iterator[Segment | DocumentFacts]:
+        """Yield the pages in order."""
+        for window in self._windows():
+            self.heads.learn([page.text for page in window])
+            for page in window:
+                yield from self._page(page)
+
+    def _windows(self) -> Iterator[list[_Page]]:
+        window: list[_Page] = []
+        started = self.clock()
+        for index in range(min(len(self.document), MAX_PAGES)):
+            try:
+                with self.document.page(index) as page:
+                    window.append(self._read(page))
+            except ExtractionFailed:
+                self._read_broken(index, window)
+            if len(window) >= WINDOW_PAGES or self.clock() - started > WINDOW_S:
+                yield window
+                window, started = [], self.clock()
+        yield window
+
+    def _read(self, page: PdfiumPage) -> _Page:
+        """Read a page's own text, and see whether it will do."""
+        min_chars = self.tools.config.ocr.min_text_chars_per_page
+        text = page.text()
+        text = self._better(page.index, text)
+        verdict = usability(text, min_chars=min_chars)
+        wants_ocr = verdict in {Usability.EMPTY, Usability.UNUSUAL, Usability.GLUED}
+        if verdict is Usability.SPARSE:
+            wants_ocr = page.has_large_picture()
+        return _Page(page.index, mend(text), verdict, tuple(page.notes()), wants_ocr)
+
+    def _read_broken(self, index: int, window: list[_Page]) -> None:
+        """Take what pypdf can read of a page that PDFium cannot open."""
+        text = ""
+        if self.second.has_pages(len(self.document)):  # else it counts differently, and this is another page
+            text = mend(self.second.text(index))
+        if text:
+            window.append(_Page(index, text, Usability.OK))
+        else:
+            self.broken.append(index + 1)
+
+    def _better(self, index: int, text: str) -> str:
+        """Return pypdf's text where PDFium is known to be worse and pypdf's is better."""
+        spaced = is_letter_spaced(text)
+        odd = unusual_share(text.replace("\x02", ""))
+        if not (spaced or odd > 0.01 or is_right_to_left(text)):
+            return text
+        other = self.second.text(index) if self.second.has_pages(len(self.document)) else ""
+        if len(other) * 2 < len(text):
+            return text
+        if spaced:
+            return text if is_letter_spaced(other) else other
+        return other if unusual_share(other) < odd else text
+
+    def _page(self, page: _Page) -> Iterator[Segment | DocumentFacts]:
+        """Yield the parts of a page."""
+        place = Place(kind="page", start=page.index + 1, label=self.document.label(page.index))
+        text = self.heads.strip(page.text)
+        self.has_own_text = self.has_own_text or bool(text)
+        if page.wants_ocr:
+            recognised = self._recognise(page)
+            if len(recognised) > len(text) or (recognised and page.usability is not Usability.SPARSE):
+                text = recognised
+            if not text:
+                yield self.facts  # a sign of life for whoever waits for the next page
+        for path, part in self.path.divide(page.index, text):
+            self.has_text = True
+            yield Segment(text=part, locator=(place, *path))
+        for note in page.notes:
+            self.has_text = True
+            yield Segment(text=clean(note.text), locator=(place, *self.path.places), kind=note.kind)
+
+    def _recognise(self, page: _Page) -> str:
+        """Recognise a page; what could not be done is remembered."""
+        wanted = self.recognition.is_wanted and self.recognition.pages < MAX_OCR_PAGES
+        with self.document.page(page.index) as opened:
+            image = opened.render() if wanted else opened.render(BLANK_TEST_DPI)
+        if image is None:
+            self.waiting.append(page.index + 1)
+            return ""
+        if is_blank(image):
+            return ""
+        text = self.recognition.read(image) if wanted else None
+        if text is None:
+            self.waiting.append(page.index + 1)
+        return text or ""
+
+    def final_facts(self) -> DocumentFacts:
+        """Sum up: what was read how, and what is missing."""
+        used = self.recognition.pages > 0
+        metadata: dict[str, object] = {
+            **self.facts.metadata,
+            "extraction_method": ("text+ocr" if self.has_own_text else "ocr") if used else "text",
+            **self.recognition.metadata("" if self.recognition.engine_name == "ocrmypdf" else "pypdfium2"),
+        }
+        reason, note = self._reason()
+        return evolve(self.facts, metadata=metadata, reason=reason, note=note)
+
+    def _reason(self) -> tuple[FileReason, str]:
+        why = self.recognition.error or ("text recognition is off" if self.tools.ocr is None else "")
+        if not self.has_text:
+            if self.waiting:
+                return FileReason.NEEDS_OCR, f"its pages are pictures{f': {why}' if why else ''}"
+            if self.broken:
+                raise ExtractionFailed("no page of the document can be read")
+            if self.facts.metadata.get("form") == "xfa":
+                return FileReason.UNSUPPORTED, "this is a dynamic form, which only Adobe's reader shows"
+            return FileReason.EMPTY, "its pages are blank"
+        told = []
+        if len(self.document) > MAX_PAGES:
+            told.append(f"only the first {MAX_PAGES:,} of {len(self.document):,} pages were read")
+        if self.broken:
+            told.append(f"{_numbers(self.broken)} cannot be read")
+        if self.waiting:
+            told.append(f"{_numbers(self.waiting)} could not be recognised{f' ({why})' if why else ''}")
+        return (FileReason.PARTIAL, "; ".join(told)) if told else (FileReason.OK, "")
+
+
+def _numbers(pages: Sequence[int]) -> str:
+    """Name pages, a few of them: `pages 3, 7 and 5 more`."""
+    shown = ", ".join(map(str, pages[:5]))
+    more = f" and {len(pages) - 5} more" if len(pages) > 5 else ""
+    return f"page{'s' if len(pages) > 1 else ''} {shown}{more}"
+
+
+@define
+class _Chapters:
+    """The headings that the document's bookmarks put above its pages."""
+
+    _by_page: dict[int, list[Bookmark]]
+    _path: HeadingPath = field(factory=HeadingPath)
+    _next_page: int = 0
+
+    @classmethod
+    def of(cls, bookmarks: Sequence[Bookmark]) -> "_Chapters":
+        by_page: dict[int, list[Bookmark]] = {}
+        for bookmark in bookmarks:
+            by_page.setdefault(bookmark.page, []).append(bookmark)
+        return cls(by_page)
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self._path.places
+
+    def divide(self, page: int, text: str) -> list[tuple[tuple[Place, ...], str]]:
+        """Divide a page's text where a chapter begins on it; pages come in order."""
+        for skipped in range(self._next_page, page):
+            self._enter(self._by_page.get(skipped, ()))
+        self._next_page = page + 1
+        parts = []
+        start = 0
+        for bookmark in self._by_page.get(page, ()):
+            position = text.find(bookmark.title, start)
+            before = text[start:position].strip() if position > 0 else ""
+            if before:
+                parts.append((self.places, before))
+                start = position
+            self._enter((bookmark,))
+        rest = text[start:].strip()
+        if rest:
+            parts.append((self.places, rest))
+        return parts
+
+    def _enter(self, bookmarks: Sequence[Bookmark]) -> None:
+        for bookmark in bookmarks:
+            self._path = self._path.enter(bookmark.level, bookmark.title)
+
+
+def _by_pypdf(pages: PypdfPages, refusal: ExtractionFailed) -> Iterator[Segment | DocumentFacts]:
+    """Read a document that PDFium refuses; when pypdf cannot either, PDFium's reason stands."""
+    try:
+        count = pages.count()
+    except ExtractionFailed as failure:
+        raise (failure if failure.reason is FileReason.ENCRYPTED else refusal) from failure
+    metadata: dict[str, object] = {"file_type": "pdf", "page_count": count, "extraction_method": "pypdf"}
+    read = 0
+    for index in range(min(count, MAX_PAGES)):
+        text = mend(pages.text(index))
+        if text:
+            read += 1
+            yield Segment(text=text, locator=(Place(kind="page", start=index + 1),))
+    if not read:
+        raise refusal
+    partial = read < count
+    note = f"the document is damaged: {read} of {count} pages could be read" if partial else ""
+    yield DocumentFacts(metadata=metadata, reason=FileReason.PARTIAL if partial else FileReason.OK, note=note)

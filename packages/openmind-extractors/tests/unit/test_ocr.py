@@ -1,0 +1,195 @@
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from PIL import Image, ImageFilter
+
+from openmind.domain.config import ExtractionConfig
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.plugins.registries import ExtractorRegistry
+from openmind.ports.ocr_engine import OcrEngine, PageImage
+from openmind_extractors.ocr.engine import is_blank
+from openmind_extractors.ocr.layout import Line, in_reading_order
+from openmind_extractors.ocr.ocrmypdf import build_ocrmypdf
+from openmind_extractors.ocr.rapid import RapidOcr, bands
+
+
+def as_page(picture: Image.Image) -> PageImage:
+    channels = 1 if picture.mode == "L" else 3
+    return PageImage(pixels=picture.tobytes(), width=picture.width, height=picture.height, channels=channels)
+
+
+@pytest.fixture(scope="module")
+def engine(registry: ExtractorRegistry) -> OcrEngine:
+    return registry.ocr.find("rapidocr")(ExtractionConfig())
+
+
+@pytest.mark.parametrize("mode", ["L", "RGB"])
+def test_text_in_two_languages_is_read_with_its_spaces(engine: OcrEngine, make: SimpleNamespace, mode: str) -> None:
+    picture = make.printed("The bridge needs a new deck", "Die Straße ist größer").convert(mode)
+
+    found = engine.read(as_page(picture))
+
+    assert found.text == "The bridge needs a new deck\nDie Straße ist größer"
+    assert found.confidence > 0.9
+    assert found.warning == ""
+    assert engine.name == "rapidocr"
+
+
+def test_a_page_of_nothing_gives_nothing(engine: OcrEngine) -> None:
+    assert engine.read(as_page(Image.new("L", (400, 300), 255))).text == ""
+
+
+def test_small_letters_are_read_on_a_doubled_picture(engine: OcrEngine, make: SimpleNamespace) -> None:
+    picture = make.picture_of("Small print on a label", size=(260, 80), height=13)
+
+    assert engine.read(as_page(picture)).text == "Small print on a label"
+
+
+def test_the_engine_uses_one_thread_and_the_models_of_the_wheel(engine: OcrEngine) -> None:
+    import cv2
+
+    assert cv2.getNumThreads() == 1
+    assert find_spec("rapidocr") is not None
+
+
+def test_a_script_that_the_model_does_not_know_is_no_text() -> None:
+    commas = RapidOcr("rapidocr", lambda pixels: [(",- . , . -, ,.,.,;-,.,", [[0, 0], [9, 9]], 0.86)] * 3)
+
+    found = commas.read(as_page(Image.new("L", (50, 50))))
+
+    assert found.text == ""
+    assert "script" in found.warning
+
+
+def test_an_engine_that_fails_says_so() -> None:
+    def broken(pixels: object) -> list[tuple[str, list[list[float]], float]]:
+        raise RuntimeError("out of memory")
+
+    with pytest.raises(ExtractionFailed, match="out of memory") as caught:
+        RapidOcr("rapidocr", broken).read(as_page(Image.new("L", (50, 50))))
+
+    assert caught.value.reason is FileReason.NEEDS_OCR
+
+
+def test_a_tall_picture_is_divided_between_its_lines() -> None:
+    pixels = np.full((9_000, 50, 3), 255, dtype=np.uint8)
+    pixels[::7] = 0
+    pixels[1_500:1_520] = 255
+    pixels[1_500:1_520, 0] = 254
+
+    parts = list(bands(pixels))
+
+    assert sum(part.shape[0] for part in parts) == 9_000
+    assert all(part.shape[0] <= 2_600 for part in parts)
+    assert all(part.shape[0] >= 1_000 for part in parts[:-1])
+
+
+def test_blank_pages_are_told_from_written_ones(make: SimpleNamespace) -> None:
+    photo = Image.linear_gradient("L").resize((1_200, 900))
+    blurred = Image.effect_noise((1_200, 900), 30).filter(ImageFilter.GaussianBlur(20))
+
+    assert is_blank(as_page(Image.new("L", (1_300, 1_800), 255)))
+    assert is_blank(as_page(Image.new("RGB", (1_300, 1_800), "navy")))
+    assert is_blank(as_page(photo))
+    assert is_blank(as_page(blurred))
+    assert not is_blank(as_page(make.picture_of("One short line", size=(1_300, 1_800), height=22)))
+
+
+def column(left: int, words: str, count: int = 8) -> list[Line]:
+    return [Line(f"{words} line {n} of the column", left, 100 + 30 * n, left + 400, 120 + 30 * n) for n in range(count)]
+
+
+def test_columns_are_read_one_after_the_other() -> None:
+    title = Line("A title across both of the columns", 100, 20, 900, 50)
+    foot = Line("A caption across both of the columns", 100, 400, 900, 420)
+
+    text = in_reading_order([foot, *column(500, "right"), title, *column(50, "left")])
+
+    lines = text.split("\n")
+    assert lines[0].startswith("A title")
+    assert [line.split()[0] for line in lines[1:9]] == ["left"] * 8
+    assert [line.split()[0] for line in lines[9:17]] == ["right"] * 8
+    assert lines[17].startswith("A caption")
+
+
+def test_cells_of_a_table_are_read_row_by_row() -> None:
+    cells = [
+        Line(f"{name}{n}", left, 30 * n, left + 60, 30 * n + 20)
+        for n in range(9)
+        for left, name in ((0, "a"), (300, "b"))
+    ]
+
+    assert in_reading_order(cells[::-1]).split("\n")[:2] == ["a0 b0", "a1 b1"]
+
+
+def test_a_skewed_line_stays_one_line() -> None:
+    pieces = [Line("one", 0, 0, 100, 30), Line("two", 120, 6, 200, 36), Line("three", 220, 12, 300, 42)]
+
+    assert in_reading_order(pieces) == "one two three"
+
+
+PROGRAM = """#!{python}
+import sys
+if sys.argv[1:] == ["--list-langs"]:
+    print("List of available languages:\\neng\\nosd\\ndeu")
+    raise SystemExit
+from pathlib import Path
+if "fail" in Path(sys.argv[0]).parent.name:
+    print("Tesseract crashed", file=sys.stderr)
+    raise SystemExit(2)
+picture = Path(sys.argv[-2])
+assert picture.read_bytes().startswith(b"\\x89PNG")
+Path(sys.argv[sys.argv.index("--sidecar") + 1]).write_text("read with " + sys.argv[sys.argv.index("-l") + 1] + "\\f")
+"""
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
+    """Put programs that behave like OCRmyPDF and Tesseract on the path."""
+    folder = tmp_path / request.param
+    folder.mkdir()
+    for name in ("ocrmypdf", "tesseract"):
+        (folder / name).write_text(PROGRAM.replace("{python}", sys.executable))
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+@pytest.mark.parametrize("programs", ["bin"], indirect=True)
+def test_ocrmypdf_reads_a_page_in_the_installed_languages(programs: Path) -> None:
+    engine = build_ocrmypdf(ExtractionConfig())
+
+    assert engine.name == "ocrmypdf"
+    assert engine.read(as_page(Image.new("L", (20, 20)))).text == "read with eng+deu"
+
+
+@pytest.mark.parametrize("programs", ["fail"], indirect=True)
+def test_ocrmypdf_that_fails_is_reported(programs: Path) -> None:
+    with pytest.raises(ExtractionFailed, match="Tesseract crashed"):
+        build_ocrmypdf(ExtractionConfig()).read(as_page(Image.new("L", (20, 20))))
+
+
+def test_ocrmypdf_that_is_not_installed_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(ExtractionFailed, match="not installed") as caught:
+        build_ocrmypdf(ExtractionConfig())
+
+    assert caught.value.reason is FileReason.NEEDS_OCR
+    assert "backend" in caught.value.hint
+
+
+def test_a_scan_is_read_from_end_to_end(read, make: SimpleNamespace, engine: OcrEngine) -> None:
+    picture = make.picture_of("Minutes of the meeting\nof the bridge committee", size=(900, 1_270), height=42)
+    image, page = make.scan(picture)
+
+    reading = read("scan.pdf", make.pdf(page, extra=[image], resources="/XObject << /Im1 4 0 R >>"), ocr=lambda: engine)
+
+    assert reading.text == "Minutes of the meeting\nof the bridge committee"
+    assert reading.facts.metadata["ocr_engine"] == "rapidocr+pypdfium2"
+    assert reading.facts.metadata["extraction_method"] == "ocr"
