@@ -38,6 +38,7 @@ MIN_NUMBER = 5
 
 # `C++` and `C#` are words: their signs travel through the tables below as control characters, which no text holds.
 _SIGNS = str.maketrans("+#", "\x01\x02")
+_WITHOUT_SIGNS = dict.fromkeys((1, 2, 3))
 _SIGNED = re.compile(r"(?<![^\W_])[^\W\d_]\w{0,15}(?:\+\+|#)(?![+#_]|[^\W\d])")
 _ASCII_WORDS = str.maketrans(
     {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)} | {1: "+", 2: "#", 3: "\x03"}
@@ -45,7 +46,7 @@ _ASCII_WORDS = str.maketrans(
 _NO_WORD = re.compile("[^\\w \\t\\n\x01\x02\x03\u0300-\u0963\u0966-\u10ff\u1780-\u17d3]+")
 _SEAM = "\x03"
 _THOUSAND = re.compile(r",(?<=\d,)\d{3}(?!\d)")
-_THOUSANDS = re.compile(r"(?<![\d,.])\d{1,3}(?:,\d{3})+(?![\d,])")
+_THOUSANDS = re.compile(r"""(?<![^\s(\["'$€£¥~])\d{1,3}(?:,\d{3})+(?=$|[\s;!?)\]%"']|[.,:](?:\s|$))""")
 _UMLAUT = re.compile("[äöüÄÖÜ]|[aouAOU]\u0308")
 _AS_TYPED = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
 _SPELLED_UMLAUT = re.compile("ae|oe|ue", re.IGNORECASE)
@@ -59,8 +60,7 @@ _SEPARATOR = re.compile(r"[/\\]+")
 
 def words_of(text: str) -> str:
     """Analyse text: index terms in reading order, separated by single spaces."""
-    words, others = _analyse(text)
-    return f"{words} {BOUNDARY} {' '.join(others)}" if others else words
+    return f" {BOUNDARY} ".join(filter(None, _analyse(text)))
 
 
 def passage_words(text: str, *, context: str, file_name: str, path: str) -> str:
@@ -82,8 +82,10 @@ def _behind(context: str, file_name: str, path: str) -> str:
     return f" {BOUNDARY} ".join(part for part in parts if part)
 
 
-def _analyse(text: str) -> tuple[str, list[str]]:
+def _analyse(text: str) -> tuple[str, str]:
     """Return the words of the text in reading order, and what else it is found by."""
+    if "\x01" in text or "\x02" in text or _SEAM in text:
+        text = text.translate(_WITHOUT_SIGNS)
     folded = fold(text)
     others: list[str] = []
     if "+" in folded or "#" in folded:
@@ -102,7 +104,7 @@ def _analyse(text: str) -> tuple[str, list[str]]:
         others = list(dict.fromkeys(others))
     if spaced is not folded:
         others += scripts.single_characters(folded)
-    return words, others
+    return words, " ".join(others)
 
 
 def _signed(word: str, others: list[str]) -> str:
@@ -112,10 +114,10 @@ def _signed(word: str, others: list[str]) -> str:
 
 def _words(folded: str) -> tuple[str, str]:
     """Return the words of folded text, one blank between them, and the text without its unspaced runs."""
-    pieces = scripts.divide(folded.replace(_SEAM, " "))
+    pieces = scripts.divide(folded)
     if len(pieces) == 1:
         return _spaced_words(folded), folded
-    spaced = _SEAM.join(pieces[0::2])
+    spaced = f" {_SEAM} ".join(pieces[0::2])
     pieces[0::2] = map(str.strip, _spaced_words(spaced).split(_SEAM))
     pieces[1::2] = scripts.paired(pieces[1::2])
     return " ".join(filter(None, pieces)), spaced.replace(_SEAM, " ")

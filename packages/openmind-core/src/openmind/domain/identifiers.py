@@ -80,8 +80,9 @@ def _usual(token: str) -> str:
 def identifiers_of(token: str) -> Iterator[Identifier]:
     """Find what is more than its parts between two blanks: each whole, then its pieces."""
     for piece in pieces_of(token):
-        if JOINT.search(piece):
-            yield from _apart(piece.strip(_EDGE), 0)
+        bare = piece.strip(_EDGE)
+        if JOINT.search(bare):
+            yield from _apart(bare, 0)
 
 
 def pieces_of(token: str) -> list[str]:
@@ -172,13 +173,15 @@ def _humps(token: str) -> Identifier:
     """Take `getUserName` and `mp3` apart; a hash has too many parts to mean any of them."""
     folded = fold_case(token)
     humps = [fold_case(hump) for hump in _HUMPS.findall(token)]
+    # Among the words it stands as it is, unless it is of a script whose words are stemmed.
+    whole = () if folded.isascii() else (folded,)
     if len(humps) > MAX_HUMPS:
-        return Identifier(folded, exact=True, parts=())
+        return Identifier(folded, exact=True, parts=(), indexed=whole)
     humps_told = tuple(hump for hump in humps if len(hump) > 1 or hump.isdigit())
     neighbours = tuple(map(add, humps, humps[1:])) if len(humps) > 2 else ()
     # `YouTube` is one name, not `you` and `tube`; `getUserName` says three things.
     asked = humps_told if len(humps) > 2 or token[0].isdigit() else ()
-    return Identifier(folded, exact=_is_exact(token), parts=asked, indexed=humps_told + neighbours)
+    return Identifier(folded, exact=_is_exact(token), parts=asked, indexed=whole + humps_told + neighbours)
 
 
 def _has_digit(token: str) -> bool:

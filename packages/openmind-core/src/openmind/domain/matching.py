@@ -88,6 +88,12 @@ class FoldedText:
             else:
                 yield Unit(*self.place(at, token.end()), *scripts.stem([word]))
 
+    def alone(self, character: str) -> Iterator[Match]:
+        """Find a character of an unspaced script, which its pairs hide."""
+        if scripts.RUN.match(character):
+            for found in re.finditer(character, self.folded):
+                yield Match(*self.place(*found.span()), character, PLAIN)
+
     def literally(self, identifier: str) -> Iterator[Match]:
         """Find an identifier as it stands."""
         if identifier not in self.folded:
@@ -126,6 +132,7 @@ def matches(text: str, query: AnalysedQuery) -> list[Match]:
     found += [match for identifier in query.identifiers for match in folded.literally(identifier)]
     if terms - UNMARKED:
         terms -= UNMARKED
+    found += [match for term in terms if len(term) == 1 for match in folded.alone(term)]
     found += _term_matches(text, units, terms)
     return sorted(found, key=lambda match: (match.start, match.end))
 
