@@ -40,9 +40,6 @@ class Record:
         """Take a document for an object; anything else is an object without members."""
         return cls(document if isinstance(document, dict) else {})
 
-    def has(self, key: str) -> bool:
-        return key in self.members
-
     def value(self, key: str) -> object:
         """Return a member of whatever type, None when there is none."""
         return self.members.get(key)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from lmstudio_server import ScriptedServer, embedding, llm, steps
-from openmind.ports.answer_provider import AnswerProvider
+from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 from openmind.testing.contracts.answer_provider import AnswerProviderContract
 from openmind.testing.contracts.embedding_provider import EmbeddingProviderContract
 from openmind.testing.contracts.image_describer import ImageDescriberContract
@@ -38,6 +38,22 @@ def far(connect: Callable[..., Connection]) -> OpenAICompatibleProvider:
 
 class TestOpenAICompatibleProvider(ModelProviderContract):
     """The fixture `provider` is that of this module."""
+
+
+def test_a_server_that_is_gone_is_told_in_every_way() -> None:
+    far = OpenAICompatibleProvider(OpenAICompatibleConfig(base_url=NOWHERE))
+
+    health = far.health()
+
+    assert not health.reachable
+    assert health.message.startswith("The model server does not answer at http://127.0.0.1:9.")
+    assert [action.status for action in far.load(["m"])] == ["failed: The model server does not answer at " + NOWHERE]
+
+
+def test_conversations_are_not_kept(provider: OpenAICompatibleProvider) -> None:
+    *_, reply = provider.answerer("acme-chat").stream(Prompt(system="", user="?", keep=True))
+
+    assert reply == Reply("It says so [1].", continuation=None)
 
 
 class TestOpenAICompatibleEmbeddings(EmbeddingProviderContract):

@@ -9,6 +9,7 @@ from lmstudio_server import ScriptedServer, llm, steps
 from openmind.domain.answers import AnswerReasoning, AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotLoaded, ProviderError, ProviderUnreachable
 from openmind.ports.answer_provider import Prompt, Reply
+from openmind_lmstudio import policy
 from openmind_lmstudio.answers import ServedAnswers
 from openmind_lmstudio.chat import ChatRequest
 from openmind_lmstudio.client import LMStudioClient
@@ -459,7 +460,17 @@ def test_a_model_that_does_not_stay_is_told(server: ScriptedServer, answerer: Se
     assert len(server.posts(CHAT)) == 2
 
 
-def test_a_refused_connection_is_tried_once_more(
+def test_a_refused_connection_is_tried_once_more(connect: Any, naps: list[float]) -> None:
+    with (
+        pytest.raises(ProviderUnreachable, match="does not answer"),
+        connect("http://127.0.0.1:9").stream(CHAT, {"model": "c"}),
+    ):
+        raise AssertionError("there is nobody")
+
+    assert naps == list(policy.STREAM.pauses_s)
+
+
+def test_a_question_that_arrived_is_not_sent_again(
     server: ScriptedServer, answerer: ServedAnswers, naps: list[float]
 ) -> None:
     server.always(CHAT, steps.drop)
@@ -467,7 +478,7 @@ def test_a_refused_connection_is_tried_once_more(
     with pytest.raises(ProviderError):
         list(answerer.stream(PROMPT))
 
-    assert len(server.posts(CHAT)) == 1  # the question had arrived: it may be under way
+    assert len(server.posts(CHAT)) == 1  # it may be under way
     assert naps == []
 
 

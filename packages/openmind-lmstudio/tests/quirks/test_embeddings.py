@@ -310,7 +310,11 @@ def test_a_reply_of_another_shape_is_refused(
     server: ScriptedServer, embedder: ServedEmbeddings, change: Callable[[dict[str, Any]], object]
 ) -> None:
     embedder.embed(["warm"], role="passage")
-    server.always(EMBED, steps.changed(lambda document: change(document) and None))
+
+    def spoil(document: dict[str, Any]) -> None:
+        change(document)
+
+    server.always(EMBED, steps.changed(spoil))
 
     with pytest.raises(ProviderError) as raised:
         embedder.embed(["a", "b"], role="passage")
@@ -377,9 +381,14 @@ def test_nothing_but_model_and_input_is_sent(server: ScriptedServer, embedder: S
 
 
 def test_zeros_in_the_usage_are_no_matter(server: ScriptedServer, embedder: ServedEmbeddings) -> None:
-    server.always(EMBED, steps.changed(lambda document: document.pop("usage") and None))
+    server.always(EMBED, steps.changed(lambda document: {name: document[name] for name in ("data", "model")}))
 
     assert len(embedder.embed(["a"], role="query")) == 1
+
+
+def test_the_client_embeds_texts_as_they_are(server: ScriptedServer, connection: Connection) -> None:
+    assert len(LMStudioClient(connection).embed(KEY, ["two\nlines", "one"])) == 2
+    assert server.posts(EMBED) == [{"model": KEY, "input": ["two\nlines", "one"]}]
 
 
 def test_half_a_surrogate_pair_is_sent_as_something(server: ScriptedServer, embedder: ServedEmbeddings) -> None:

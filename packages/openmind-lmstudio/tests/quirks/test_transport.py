@@ -4,6 +4,7 @@ import json
 import os
 import ssl
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from lmstudio_server import ScriptedServer, steps
@@ -129,6 +130,40 @@ def test_a_reply_that_does_not_come_is_given_up(server: ScriptedServer, connecti
 
     with pytest.raises(TooSlow, match="more than"):
         connection.get("/slow", Patience(read_s=0.1))
+
+
+def test_a_reply_that_trickles_is_given_up_too(server: ScriptedServer, connection: Connection) -> None:
+    def trickle(exchange: Any) -> None:
+        exchange.begin_stream()
+        for _ in range(100):
+            exchange.wait(0.05)
+            exchange.write(b" ")
+
+    server.always("/slow", trickle)
+
+    with pytest.raises(TooSlow):
+        connection.get("/slow", Patience(read_s=0.3))
+
+
+def test_an_error_page_is_a_failure_of_the_server(server: ScriptedServer, connection: Connection) -> None:
+    server.always("/page", steps.raw(b"<h1>Bad gateway</h1>", status=502))
+
+    with pytest.raises(ProviderError, match="HTTP 502"):
+        connection.get("/page", policy.LIST)
+
+
+def test_another_product_is_told_apart_on_any_route(server: ScriptedServer, connection: Connection) -> None:
+    server.always("/page", steps.raw(b"<h1>Hello</h1>"))
+
+    with pytest.raises(Nonsense, match="does not talk like a model server"):
+        connection.get("/page", policy.LIST)
+
+
+def test_the_client_says_whether_the_server_is_healthy(
+    server: ScriptedServer, connect: Callable[..., Connection]
+) -> None:
+    assert LMStudioClient(connect()).health_check()
+    assert not LMStudioClient(connect("http://127.0.0.1:9")).health_check()
 
 
 def test_a_reply_without_end_is_given_up(

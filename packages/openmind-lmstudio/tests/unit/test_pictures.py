@@ -9,6 +9,10 @@ def test_format_and_size_are_read_from_the_header() -> None:
     assert look_at(JPEG) == Picture(media_type="image/jpeg", width=24, height=16)
 
 
+def test_fill_bytes_before_a_marker_are_passed_over() -> None:
+    assert look_at(JPEG[:2] + b"\xff\xff" + JPEG[2:]) == look_at(JPEG)
+
+
 def test_other_formats_are_none() -> None:
     assert look_at(b"GIF89a" + b"\0" * 64) is None
 

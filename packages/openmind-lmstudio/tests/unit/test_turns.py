@@ -1,6 +1,8 @@
+import signal
 import threading
 import time
 
+import pytest
 from openmind_lmstudio.turns import Turns
 
 
@@ -47,6 +49,35 @@ def test_one_at_a_time() -> None:
         thread.join()
 
     assert most == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+def test_whoever_is_interrupted_leaves_the_queue() -> None:
+    turns, release = Turns(), threading.Event()
+
+    def hold() -> None:
+        with turns.turn():
+            release.wait(10)
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    while not turns._taken:
+        time.sleep(0.001)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.05)
+        with pytest.raises(KeyboardInterrupt), turns.turn():
+            raise AssertionError("it was another's turn")
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    release.set()
+    holder.join()
+
+    with turns.turn():
+        assert not turns._waiting
 
 
 def test_a_failure_gives_the_turn_back() -> None:
