@@ -159,6 +159,8 @@ class LMStudioClient:
                 f"{self.connection.server} has no model “{key}”",
                 hint="`openmind models list` shows what is there, `openmind models update` chooses anew.",
             )
+        if listing.dialect is Dialect.OPENAI:
+            return Ready.of(model, listing)  # its type is only a guess
         if kind == "embedding" and model.type != kind:
             raise ModelNotFound(
                 f"“{key}” cannot embed: {self.connection.server} takes it for a chat model",

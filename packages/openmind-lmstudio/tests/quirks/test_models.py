@@ -154,6 +154,14 @@ def test_an_embedder_that_is_filed_as_a_chat_model_is_explained(
         provider.embedder("misfiled-embedder").embed(["a"], role="passage")
 
 
+def test_a_kind_that_is_only_guessed_forbids_nothing(server: ScriptedServer, provider: LMStudioProvider) -> None:
+    server.studio.version = "other"
+    server.studio.models = [embedding("acme"), llm("embedded-systems-chat")]
+
+    assert len(provider.embedder("acme").embed(["a"], role="passage")) == 1
+    assert list(provider.answerer("embedded-systems-chat").stream(PROMPT))
+
+
 def test_an_embedder_cannot_chat(server: ScriptedServer, provider: LMStudioProvider) -> None:
     with pytest.raises(ModelNotFound, match="cannot chat"):
         list(provider.answerer("text-embedding-acme").stream(PROMPT))
