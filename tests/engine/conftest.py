@@ -6,7 +6,6 @@ from pathlib import Path
 
 import attrs
 import pytest
-
 from openmind import OpenMind, open_memory
 from openmind.adapters.home import Home
 from openmind.domain.models import EmbedderIdentity

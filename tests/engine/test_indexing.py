@@ -2,7 +2,6 @@ import os
 from pathlib import Path
 
 import pytest
-
 from openmind import OpenMind
 from openmind.domain.errors import NoSources
 from openmind.domain.files import FileReason

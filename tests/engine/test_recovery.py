@@ -3,7 +3,6 @@
 import shutil
 
 import pytest
-
 from openmind.domain.search import SearchState
 
 

@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-
 from openmind.application import recovery
 from openmind.domain.errors import (
     SourceExists,

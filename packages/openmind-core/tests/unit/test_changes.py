@@ -1,6 +1,5 @@
 import attrs
 import pytest
-
 from openmind.domain.changes import ChangeKind, Reader, classify, deletions_need_consent
 from openmind.domain.files import RACY_NS, FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, Generation, SourceId

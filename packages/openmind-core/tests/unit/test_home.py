@@ -3,7 +3,6 @@ import stat
 from pathlib import Path
 
 import pytest
-
 from openmind.adapters.home import MARKER, Home
 from openmind.domain.errors import HomeForeign, HomeMissing, HomeUnsafe, HomeUnusable
 

@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from openmind.domain.job_states import JobAction, next_state
 from openmind.domain.jobs import JobState
 

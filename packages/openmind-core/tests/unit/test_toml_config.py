@@ -1,7 +1,6 @@
 from pathlib import Path
 
 import pytest
-
 from openmind.adapters.toml_config import ConfigFile
 from openmind.domain.config import Config
 from openmind.domain.errors import ConfigError

@@ -47,7 +47,7 @@ class OpenMind:
     tree: FileTree
     alive: Callable[[ProcessMark], bool]
     """Whether the process of that mark still runs."""
-    plugins: PluginReports = PluginReports()
+    plugins: PluginReports
 
     def index(
         self, *, progress: EventSink = ignore, control: RunControl | None = None, accept_deletions: bool = False
