@@ -119,6 +119,8 @@ class Assembly:
     home: Home
     config: Config
     plugins: Plugins
+    conversations: Conversations = field(factory=Conversations)
+    """They may go on where another configuration left them."""
     _providers: dict[str, ModelProvider] = field(factory=dict, init=False)
     _embedders: dict[tuple[str, str], EmbeddingProvider] = field(factory=dict, init=False)
     _lock: Lock = field(factory=Lock, init=False)
@@ -157,7 +159,7 @@ class Assembly:
                 now=utc_now,
             ),
             searching=searching,
-            asking=AskService(searching=searching, answerer=self.answerer, conversations=Conversations()),
+            asking=AskService(searching=searching, answerer=self.answerer, conversations=self.conversations),
             documents=DocumentService(storage=storage, open_path=open_path),
             models=ModelService(
                 provider_name=self.config.provider_name,

@@ -1,0 +1,60 @@
+"""The access log: one JSON line for each request, without query, body or token."""
+
+import json
+import logging
+from collections.abc import Callable
+from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from attrs import frozen
+
+MAX_BYTES = 2 * 1024 * 1024
+"""Then a new file begins; one former file is kept."""
+
+
+@frozen(kw_only=True)
+class AccessLine:
+    """What is noted about one request."""
+
+    request_id: str
+    method: str
+    path: str
+    status: int
+    """0 when the client left before there was an answer."""
+    bytes: int
+    seconds: float
+
+
+class ServerLog:
+    """Writes `api.jsonl`: requests, and failures that are bugs."""
+
+    def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        self._now = now
+        self._handler = RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
+
+    def access(self, line: AccessLine) -> None:
+        """Note a request."""
+        self._write(
+            {
+                "event": "request",
+                "request_id": line.request_id,
+                "method": line.method,
+                "path": line.path,
+                "status": line.status,
+                "bytes": line.bytes,
+                "ms": round(line.seconds * 1000, 2),
+            }
+        )
+
+    def bug(self, request_id: str, where: str) -> None:
+        """Note where an unforeseen error came from."""
+        self._write({"event": "bug", "request_id": request_id, "where": where})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._handler.close()
+
+    def _write(self, entry: dict[str, object]) -> None:
+        text = json.dumps({"time": self._now().isoformat(timespec="milliseconds"), **entry}, ensure_ascii=True)
+        self._handler.handle(logging.LogRecord("openmind.api", logging.INFO, "", 0, text, None, None))

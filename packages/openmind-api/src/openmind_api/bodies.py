@@ -1,0 +1,80 @@
+"""Request bodies: decoded strictly, so that a client learns of every field that would otherwise be ignored."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
+
+import msgspec
+from litestar.dto import AbstractDTO
+from litestar.dto.data_structures import DTOFieldDefinition
+from litestar.exceptions import ValidationException
+from litestar.openapi.spec import Reference, Schema
+from litestar.typing import FieldDefinition
+
+T = TypeVar("T")
+
+BODY = "body"
+"""Path of what is wrong with the body as a whole."""
+_PLACE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_NAMED = re.compile(r"(?:unknown|required) field `(?P<name>[^`]*)`")
+
+
+class StrictBody(AbstractDTO[T], Generic[T]):
+    """Decodes JSON as the schema says: no unknown fields, no text for a number, no fraction for a whole one."""
+
+    def decode_bytes(self, value: bytes) -> T:
+        """Decode a body.
+
+        Raises:
+            ValidationException: it is no JSON, or not what the schema says; `extra` has path and message.
+        """
+        try:
+            return msgspec.json.decode(value, type=self.model_type, strict=True)
+        except msgspec.ValidationError as error:
+            raise invalid_body(*located(str(error))) from error
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+            raise invalid_body(BODY, "it is no valid JSON") from error
+
+    def decode_builtins(self, value: dict[str, Any]) -> T:
+        """Refuse forms: nothing here takes them."""
+        raise invalid_body(BODY, "it is no valid JSON")
+
+    @classmethod
+    def generate_field_definitions(cls, model_type: type[Any]) -> Iterator[DTOFieldDefinition]:  # type: ignore[override]
+        """Nothing is generated: the struct is the schema."""
+        return iter(())
+
+    @classmethod
+    def detect_nested_field(cls, field_definition: FieldDefinition) -> bool:
+        """See above."""
+        return False
+
+    @classmethod
+    def create_for_field_definition(
+        cls, field_definition: FieldDefinition, handler_id: str, backend_cls: object = None
+    ) -> None:
+        """Prepare nothing: Litestar's own decoders are lax."""
+
+    @classmethod
+    def create_openapi_schema(
+        cls, field_definition: FieldDefinition, handler_id: str, schema_creator: Any
+    ) -> Reference | Schema:
+        """Describe the struct."""
+        schema: Reference | Schema = schema_creator.for_field_definition(field_definition)
+        return schema
+
+
+def invalid_body(path: str, message: str) -> ValidationException:
+    """Say what is wrong with a body, and where."""
+    return ValidationException(detail="the body is not valid", extra=[{"key": path, "message": message}])
+
+
+def located(message: str) -> tuple[str, str]:
+    """Split what the decoder says into the path of the field and the sentence."""
+    place = _PLACE.search(message)
+    sentence = message[: place.start()] if place else message
+    parts = [place["path"]] if place and place["path"] else []
+    named = _NAMED.search(sentence)
+    if named:
+        parts.append(named["name"])
+    return ".".join(parts) or BODY, sentence[:1].lower() + sentence[1:]

@@ -1,0 +1,71 @@
+"""The commands `openmind serve` and `openmind api`."""
+
+import sys
+from typing import Literal
+
+from openmind.adapters.home import Home
+from openmind.adapters.token_file import TokenFile
+from openmind.domain.errors import UsageError
+
+DEFAULT_PORT = 8765
+
+
+def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> int:
+    """Serve the loopback API to other programs on this machine.
+
+    It listens on 127.0.0.1 only. Clients read their token from the file `api_token` in OpenMind's folder.
+
+    Parameters
+    ----------
+    port
+        Where to listen; 0 takes any port that is free.
+    allow_origin
+        A web page that may use the API, such as http://localhost:3000. May be given several times.
+    """
+    from openmind.live import LiveMemory
+
+    from openmind_api.origins import parse_origin
+    from openmind_api.server import bind
+    from openmind_api.server import serve as run
+
+    origins = tuple(map(parse_origin, allow_origin))
+    listener = bind(port)
+    with listener, LiveMemory() as live:
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        run(live, listener, origins=origins, ready=lambda: _say(f"OpenMind is served at {address} (Ctrl-C ends it)"))
+    return 0
+
+
+def api(what: Literal["token"], /, *, rotate: bool = False, yes: bool = False) -> int:
+    """Show or change the token of the loopback API.
+
+    Parameters
+    ----------
+    what
+        `token`: the token that clients must send.
+    rotate
+        Make a new token; clients with the former one are refused from then on.
+    yes
+        Do not ask.
+    """
+    home = Home.at(None)
+    home.create()
+    tokens = TokenFile(home.token_file)
+    if rotate and not (yes or _agreed()):
+        _say("The token stays as it is.")
+        return 0
+    _say(tokens.rotate() if rotate else tokens.ensure())
+    return 0
+
+
+def _agreed() -> bool:
+    if not sys.stdin.isatty():
+        raise UsageError("A new token locks out every client that has the former one", hint="Add --yes to make it.")
+    sys.stderr.write("Clients with the former token are refused from then on. Make a new one? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
