@@ -1,6 +1,6 @@
 """Another embedder, a lost one, and vectors that come later."""
 
-from openmind.domain.errors import ProviderUnreachable
+from openmind.domain.errors import PassageRefused, ProviderUnreachable
 from openmind.domain.search import SearchState
 
 DOWN = ProviderUnreachable("the fake provider does not answer", hint="Start it.")
@@ -170,3 +170,35 @@ class BreaksOff:
                 raise DOWN
             self.after -= 1
         return self.inner.embed(texts, role=role)
+
+
+class Squeamish:
+    """An embedder that refuses one text and takes the others."""
+
+    def __init__(self, inner, word: str) -> None:
+        self.inner, self.word = inner, word
+
+    def __getattr__(self, name: str):
+        return getattr(self.inner, name)
+
+    def embed(self, texts, *, role):
+        for index, text in enumerate(texts):
+            if self.word in text:
+                raise PassageRefused("it cannot take this text", index=index)
+        return self.inner.embed(texts, role=role)
+
+
+def test_a_text_that_the_embedder_refuses_costs_only_its_own_vector(world) -> None:
+    embedder = world.use()
+    world.provider.embeddings = Squeamish(embedder, "poison")
+    for number in range(10):
+        world.write(f"{number}.txt", f"heliotrope number{number} {'poison' if number == 3 else ''}")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+
+        memory.index()
+        memory.index()
+
+        assert len(embedder.embedded) == 9
+        assert memory.status().missing_vectors == 1
+        assert names(memory, "poison")[:1] == ["3.txt"]

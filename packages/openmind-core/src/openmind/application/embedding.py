@@ -2,13 +2,13 @@
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from attrs import frozen
+from attrs import field, frozen
 
-from openmind.domain.errors import ProviderError
+from openmind.domain.errors import PassageRefused, ProviderError
 from openmind.domain.vectors import Vectors
 from openmind.ports.catalog import Catalog
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -32,6 +32,13 @@ class Embedding:
 
     catalog: Catalog
     clock: Callable[[], float] = time.monotonic
+    refused: set[bytes] = field(factory=set, init=False)
+    """`input_hash` of texts that the embedder cannot take; they are not tried again within a run."""
+
+    def lacks(self, text: str, vectors: Container[bytes]) -> bool:
+        """Whether a text should still get a vector."""
+        name = input_hash(text)
+        return name not in vectors and name not in self.refused
 
     def embed(
         self,
@@ -57,24 +64,37 @@ class Embedding:
         key = embedder.identity.key
         wanted = {input_hash(text): text for text in texts}
         vectors = {name: known[name] for name in wanted if name in known}
-        missing = [name for name in wanted if name not in vectors]
+        missing = [name for name in wanted if name not in vectors and name not in self.refused]
         for names in _slices(missing, LOOKUP):
             with self.catalog.reading() as snapshot:
                 vectors.update(snapshot.vectors(key, names))
         missing = [name for name in missing if name not in vectors]
         for names in _slices(missing, REQUEST_TEXTS):
             try:
-                rows = embed_whole(embedder, [wanted[name] for name in names])
+                fresh = self._request(embedder, wanted, names)
             except ProviderError as error:
                 return vectors, error
-            fresh = {name: rows.row_bytes(at) for at, name in enumerate(names)}
             with self.catalog.writing() as session:
                 session.keep_vectors(key, fresh)
             vectors.update(fresh)
-            told(len(names))
+            told(len(fresh))
             if self.clock() >= until:
                 break
         return vectors, None
+
+    def _request(
+        self, embedder: EmbeddingProvider, wanted: Mapping[bytes, str], names: list[bytes]
+    ) -> dict[bytes, bytes]:
+        """Embed the texts of one request; one that the embedder refuses is left out, the others go again."""
+        while names:
+            try:
+                rows = embed_whole(embedder, [wanted[name] for name in names])
+            except PassageRefused as refusal:
+                self.refused.add(names[refusal.index])
+                names = [name for at, name in enumerate(names) if at != refusal.index]
+                continue
+            return {name: rows.row_bytes(at) for at, name in enumerate(names)}
+        return {}
 
 
 def embed_whole(embedder: EmbeddingProvider, texts: Sequence[str]) -> Vectors:
@@ -86,7 +106,11 @@ def embed_whole(embedder: EmbeddingProvider, texts: Sequence[str]) -> Vectors:
     if all(len(text) <= window for text in texts):
         return embedder.embed(texts, role="passage")
     pieces = [[text[at : at + window] for at in range(0, len(text), window)] for text in texts]
-    rows = embedder.embed([piece for parts in pieces for piece in parts], role="passage").rows()
+    try:
+        rows = embedder.embed([piece for parts in pieces for piece in parts], role="passage").rows()
+    except PassageRefused as refusal:
+        owner = [at for at, parts in enumerate(pieces) for _ in parts][refusal.index]
+        raise PassageRefused(refusal.message, index=owner, hint=refusal.hint) from refusal
     remaining = iter(rows)
     means = [_mean(list(islice(remaining, len(parts)))) for parts in pieces]
     return Vectors.from_rows(means, embedder.identity.dimension)

@@ -1,6 +1,7 @@
 """Makes the vectors that are still missing: of a table that is filled, and of passages that went live by words."""
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 import attrs
@@ -93,13 +94,13 @@ class VectorsLater:
         generations = [file.live_generation for file in files if file.live_generation is not None]
         rows = list(self.chunks.read_generations(live.table.name, generations))
         vectors, error = self._vectors(embedder, rows)
-        whole = _whole(generations, rows, vectors)
+        whole = self._whole(generations, rows, vectors)
         name = filling.table.name
         self.chunks.delete(name, whole)  # rows that went there without a vector
         self.chunks.add(
             name,
             [
-                attrs.evolve(row, vector=vectors[input_hash(embedded_text(row))])
+                attrs.evolve(row, vector=vectors.get(input_hash(embedded_text(row))))
                 for row in rows
                 if row.generation in whole
             ],
@@ -116,7 +117,8 @@ class VectorsLater:
         known = {input_hash(embedded_text(row)): row.vector for row in rows if row.vector is not None}
         vectors, error = self._vectors(embedder, [row for row in rows if row.vector is None])
         vectors.update(known)
-        whole = _whole(list(by_generation), rows, vectors)
+        gained = {row.generation for row in rows if row.vector is None and input_hash(embedded_text(row)) in vectors}
+        whole = [number for number in self._whole(list(by_generation), rows, vectors) if number in gained]
         if not whole:
             return error
         ids = [live.table.id]
@@ -125,20 +127,28 @@ class VectorsLater:
         self.chunks.add(
             live.table.name,
             [
-                attrs.evolve(row, generation=fresh[row.generation], vector=vectors[input_hash(embedded_text(row))])
+                attrs.evolve(row, generation=fresh[row.generation], vector=vectors.get(input_hash(embedded_text(row))))
                 for row in rows
                 if row.generation in fresh
             ],
         )
         self.chunks.fold(live.table.name)
+        without = Counter(row.generation for row in rows if input_hash(embedded_text(row)) not in vectors)
         with self.catalog.writing() as session:
             publications = [
-                Publication(record=attrs.evolve(by_generation[old], live_generation=new, missing_vectors=0))
+                Publication(record=attrs.evolve(by_generation[old], live_generation=new, missing_vectors=without[old]))
                 for old, new in fresh.items()
             ]
             session.publish(publications, table_ids=ids, at=time.time())
             session.drop_vectors(embedder.identity.key, list(vectors))
         return error
+
+    def _whole(
+        self, generations: Sequence[Generation], rows: Sequence[ChunkRow], vectors: dict[bytes, bytes]
+    ) -> list[Generation]:
+        """Generations of which every passage has a vector now, or will never have one."""
+        lacking = {row.generation for row in rows if self.embedding.lacks(embedded_text(row), vectors)}
+        return [generation for generation in generations if generation not in lacking]
 
     def _vectors(
         self, embedder: EmbeddingProvider, rows: Sequence[ChunkRow]
@@ -155,16 +165,8 @@ class VectorsLater:
             vectors, error = self.embedding.embed(embedder, texts, known=vectors, until=until, told=self.embedded)
             if error is not None:
                 return vectors, error
-            lacking = [text for text in texts if input_hash(text) not in vectors]
+            lacking = [text for text in texts if self.embedding.lacks(text, vectors)]
         return vectors, None
-
-
-def _whole(
-    generations: Sequence[Generation], rows: Sequence[ChunkRow], vectors: dict[bytes, bytes]
-) -> list[Generation]:
-    """Generations of which every passage has a vector now."""
-    lacking = {row.generation for row in rows if input_hash(embedded_text(row)) not in vectors}
-    return [generation for generation in generations if generation not in lacking]
 
 
 def _groups(files: Sequence[FileRecord]) -> Iterator[list[FileRecord]]:
