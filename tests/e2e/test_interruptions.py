@@ -13,7 +13,7 @@ from openmind import open_memory
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(os.name == "nt", reason="signals are those of POSIX")]
 
-FILES = 3_000
+FILES = 1_500
 
 
 @pytest.fixture
@@ -40,7 +40,8 @@ def test_ctrl_c_stops_a_run_and_the_next_one_finishes_it(openmind, run: subproce
     run.send_signal(signal.SIGINT)
     out, err = run.communicate(timeout=60)
 
-    assert run.returncode == 130, (out, err)
+    # Python ends by the signal itself when it came in the middle of an `exec`; a shell shows 130 for both.
+    assert run.returncode in {130, -signal.SIGINT}, (out, err)
     assert "Traceback" not in out + err
     assert "Interrupted" in err
     done = openmind.done("index", "--json").object

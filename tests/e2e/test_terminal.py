@@ -55,7 +55,7 @@ def test_an_answer_is_followed_by_its_sources(memory) -> None:
 
     assert "an hour before high water" in shown
     assert shown.index("Sources") > shown.index("high water")
-    assert "file:///" in shown.replace("\r\n", "")
+    assert f"{Path(memory.folder.parent / 'notes' / 'harbour.md').as_uri()}\r\n" in shown
 
 
 def test_indexing_shows_a_bar_and_then_the_summary(openmind, write: Write, tmp_path: Path) -> None:

@@ -88,3 +88,15 @@ def test_a_terminal_obeys_nothing_that_stands_in_a_file(make_hit, terminal) -> N
     assert "\x1b[2J" not in shown
     assert "/[b]x[/b]" in shown
     assert "[red]x[/red] :smile:" in shown
+
+
+def test_a_long_path_is_not_broken_but_a_long_passage_wraps(make_hit, terminal) -> None:
+    path = "/notes" + "/a folder with a long name" * 5 + "/garden.md"
+
+    hit = make_hit(path=path, snippet="word " * 60, marks=())
+
+    with terminal() as stream:
+        print_result(SearchResult(query="q", state=SearchState.OK, hits=(hit,)))
+
+    assert path in stream.getvalue()
+    assert max(len(line) for line in stream.getvalue().splitlines() if "word" in line) <= 80

@@ -76,7 +76,7 @@ def _block(number: int, hit: SearchHit, *, explain: bool) -> Iterator[Line]:
     where = one_line(location_text(hit.locator))
     yield line(Span(f"{number}. ", "dim"), Span(one_line(hit.path), "bold cyan"))
     yield line(Span(f"{where}  " if where else "", "green"), Span(_score(hit), "dim"), indent=3)
-    yield line(*marked(hit), indent=3)
+    yield line(*marked(hit), indent=3, wraps=True)
     if hit.also_at:
         yield line(Span("also in " + ", ".join(one_line(path) for path in hit.also_at), "dim"), indent=3)
     if explain:

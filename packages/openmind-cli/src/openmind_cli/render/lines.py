@@ -22,20 +22,22 @@ class Span:
 
 @frozen(kw_only=True)
 class Line:
-    """A line, or a paragraph that wraps below its own indent."""
+    """A line of text."""
 
     spans: tuple[Span, ...]
     indent: int = 0
+    wraps: bool = False
+    """Whether a terminal may break it between words, below its own indent; paths and links stay whole."""
 
     @property
     def plain(self) -> str:
         return (" " * self.indent + "".join(span.text for span in self.spans)).rstrip()
 
 
-def line(*parts: str | Span, indent: int = 0) -> Line:
+def line(*parts: str | Span, indent: int = 0, wraps: bool = False) -> Line:
     """Make a line of texts and spans."""
     spans = tuple(part if isinstance(part, Span) else Span(part) for part in parts)
-    return Line(spans=spans, indent=indent)
+    return Line(spans=spans, indent=indent, wraps=wraps)
 
 
 BLANK = line()
@@ -93,4 +95,7 @@ def _print_styled(lines: Iterable[Line], stream: TextIO) -> None:
     console = console_on(stream)
     for each in lines:
         text = Text.assemble(*((span.text, span.style) for span in each.spans))
-        console.print(Padding(text, (0, 0, 0, each.indent)) if each.indent else text)
+        if each.wraps:
+            console.print(Padding(text, (0, 0, 0, each.indent), expand=False))
+        else:
+            console.print(Text(" " * each.indent) + text, soft_wrap=True)
