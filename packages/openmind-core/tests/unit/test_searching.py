@@ -284,12 +284,30 @@ def test_passages_without_vectors_are_found_and_counted(kitchen: Shelf) -> None:
     assert result.degraded_reason == "1 of 5 passages have no vectors yet and are found by words."
 
 
-def test_nothing_is_embedded_while_no_passage_has_a_vector() -> None:
-    shelf = Shelf()
-    shelf.put("/notes/late.md", "A rhubarb cake.", vectors=False)
+def test_the_count_of_passages_keeps_up_with_the_memory(kitchen: Shelf) -> None:
+    searching = kitchen.searching()
+    searching.search(SearchRequest(query="rhubarb"))
+    late = kitchen.put("/notes/late.md", "A rhubarb cake.", vectors=False)
 
-    assert find(shelf, "rhubarb").state is SearchState.OK
-    assert shelf.embedder.calls == 0
+    assert "1 of 5" in searching.search(SearchRequest(query="rhubarb")).degraded_reason
+
+    kitchen.forget(late)
+
+    assert not searching.search(SearchRequest(query="rhubarb")).degraded
+
+
+def test_a_table_that_was_lost_leaves_nothing_indexed_and_says_why(kitchen: Shelf) -> None:
+    searching = kitchen.searching()
+    searching.search(SearchRequest(query="bread"))
+    kitchen.chunks.quarantine("chunks")
+    kitchen.chunks.create("chunks", dimension=64)
+    with kitchen.catalog.writing() as session:
+        session.empty_table(kitchen.table.id, at=0.0)
+
+    result = searching.search(SearchRequest(query="bread"))
+
+    assert result.state is SearchState.NOTHING_INDEXED
+    assert "makes it again" in result.degraded_reason
 
 
 @define

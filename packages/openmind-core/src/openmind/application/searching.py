@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
-from attrs import evolve, frozen
+from attrs import evolve, field, frozen
 
 from openmind.application.snapshot_search import Findings, Question, SnapshotSearch
+from openmind.application.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
 from openmind.domain.errors import EmptyQuery, ProviderError, SourceNotFound, StoreDamaged, UsageError
 from openmind.domain.ids import SourceId
@@ -19,7 +20,7 @@ from openmind.domain.search import (
     SearchState,
 )
 from openmind.domain.sources import Source
-from openmind.ports.catalog import Catalog, CatalogReader, MemoryCounts
+from openmind.ports.catalog import Catalog, MemoryCounts
 from openmind.ports.chunk_store import ChunkFilter, ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
 
@@ -50,6 +51,7 @@ class SearchService:
     """Gives the embedder that made a table, or None when it is out of reach."""
     scope: tuple[SourceId, ...] | None = None
     """Only these sources exist for whoever asks; None means all."""
+    tally: PassageTally = field(factory=PassageTally, eq=False)
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Find the passages nearest to a query, best first.
@@ -73,29 +75,28 @@ class SearchService:
                 result = self._look(query, request.filters, question, meaning)
             except StoreDamaged:
                 continue  # the table may just have been replaced: look at the catalog again
-            if result is not None:
+            if result is not None and result.hits:
                 return result
-        return self._nothing(query)
+            if result is not None:
+                return self._empty(query, result)
+        return self._empty(query, _result(query, SearchState.NOTHING_FOUND, Findings(), (UNREADABLE,)))
 
     def _embed(self, query: str) -> Meaning | None:
         """Embed a query for the table that is live now, outside of any transaction; None when there is none."""
         with self.catalog.reading() as snapshot:
-            table, counts = snapshot.live_table(), self._counts(snapshot)
-        if table is None or not counts.chunks:
+            table = snapshot.live_table()
+        if table is None:
             return None
         identity = table.identity.embedder
         embedder = self.embedder_for(identity)
         if embedder is None:
             note = f"Found by words only: the embedding model {identity.model} of this memory is out of reach."
             return Meaning(table=table, profile=RetrievalProfile(), notes=(note,))
-        if counts.missing_vectors >= counts.chunks:
-            return Meaning(table=table, profile=embedder.profile)
         try:
             vectors = embedder.embed([query], role="query")
         except ProviderError as error:
-            return Meaning(
-                table=table, profile=embedder.profile, notes=(f"Found by words only: {_sentence(error.message)}",)
-            )
+            note = f"Found by words only: {_sentence(error.message)}"
+            return Meaning(table=table, profile=embedder.profile, notes=(note,))
         return Meaning(table=table, vector=vectors.row_bytes(0), profile=embedder.profile)
 
     def _look(self, query: str, filters: SearchFilters, question: Question, meaning: Meaning) -> SearchResult | None:
@@ -111,7 +112,7 @@ class SearchService:
             sources = snapshot.sources()
             allowed = self._allowed(sources)
             wanted = _wanted(allowed, filters)
-            counts = self._counts(snapshot)
+            counts = self.tally.of(snapshot, table, None if self.scope is None else allowed)
             everything = ChunkFilter(
                 visible=snapshot.visibility(table.id),
                 source_ids=None if len(allowed) == len(sources) else tuple(sorted(allowed)),
@@ -133,35 +134,19 @@ class SearchService:
                         state = SearchState.FILTERED_OUT
         return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
 
-    def _nothing(self, query: str) -> SearchResult:
-        """Answer when there is no table, or none that can be read."""
+    def _empty(self, query: str, result: SearchResult) -> SearchResult:
+        """Tell a memory with nothing in it from one in which nothing was found."""
         with self.catalog.reading() as snapshot:
-            counts = self._counts(snapshot)
+            allowed = None if self.scope is None else self._allowed(snapshot.sources())
+            counts = count(snapshot, allowed)
         if counts.chunks:
-            return _result(query, SearchState.NOTHING_FOUND, Findings(), (UNREADABLE,))
-        lost = counts.indexed_files > 0
-        return _result(query, SearchState.NOTHING_INDEXED, Findings(), (UNREADABLE,) if lost else ())
+            return result
+        notes = (UNREADABLE,) if counts.indexed_files else ()
+        return _result(query, SearchState.NOTHING_INDEXED, Findings(), notes)
 
     def _allowed(self, sources: tuple[Source, ...]) -> frozenset[SourceId]:
         return frozenset(
             source.id for source in sources if source.enabled and (self.scope is None or source.id in self.scope)
-        )
-
-    def _counts(self, snapshot: CatalogReader) -> MemoryCounts:
-        if self.scope is None:
-            return snapshot.counts()
-        known = self._allowed(snapshot.sources(enabled_only=True))
-        parts = [snapshot.source_counts(source_id) for source_id in sorted(known)]
-        return MemoryCounts(
-            sources=len(parts),
-            files=sum(part.files for part in parts),
-            by_reason={
-                reason: sum(part.by_reason.get(reason, 0) for part in parts)
-                for part in parts
-                for reason in part.by_reason
-            },
-            chunks=sum(part.chunks for part in parts),
-            missing_vectors=sum(part.missing_vectors for part in parts),
         )
 
 

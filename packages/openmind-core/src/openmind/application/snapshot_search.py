@@ -27,7 +27,7 @@ WIDE = 1_000
 """Candidates of the one further attempt when they were used up all the same."""
 PROSE = 6
 """With so many telling words outside its quotes, a query is a sentence that quotes something."""
-WITNESSES = 5
+WITNESSES = 3
 """The best of each leg that are read in any case: they decide how much of the query is met."""
 
 
