@@ -8,7 +8,6 @@ from types import SimpleNamespace
 
 import pytest
 from attrs import define, field, frozen
-from PIL import Image, ImageDraw, ImageFont
 from openmind.domain.config import ExtractionConfig
 from openmind.domain.documents import DocumentFacts, Segment
 from openmind.domain.errors import ExtractionFailed
@@ -18,6 +17,7 @@ from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
 from openmind.ports.extractor import Blob
 from openmind.ports.ocr_engine import OcrEngine, OcrText, PageImage
 from openmind_extractors import plugin
+from PIL import Image, ImageDraw, ImageFont
 
 
 @frozen

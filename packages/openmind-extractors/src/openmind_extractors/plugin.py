@@ -22,10 +22,30 @@ MARKDOWN = ExtractorInfo(
     isolated=False,
     effort=0,
 )
+CODE = ExtractorInfo(
+    name="code",
+    version=1,
+    extensions=frozenset(
+        """
+        .bash .bat .c .cc .cfg .clj .conf .cpp .cs .css .cxx .dart .erl .ex .exs .f90 .go .gradle .groovy .h .hpp .hs
+        .ini .java .jl .js .json .jsonl .jsx .kt .less .lua .m .mjs .ml .php .pl .proto .ps1 .py .pyi .r .rb .rs .scala
+        .scss .sh .sql .svelte .swift .toml .ts .tsx .vb .vue .xml .yaml .yml .zig .zsh
+        """.split()  # noqa: SIM905  an extension a line would hide the list
+    ),
+    isolated=False,
+    effort=0,
+    code=True,
+)
 ISOLATED = (
     ExtractorInfo(name="html", version=1, extensions=frozenset({".html", ".htm", ".xhtml"})),
     ExtractorInfo(name="docx", version=1, extensions=frozenset({".docx", ".docm", ".dotx"})),
     ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
+    ExtractorInfo(name="notebook", version=1, extensions=frozenset({".ipynb"})),
+    ExtractorInfo(name="mail", version=1, extensions=frozenset({".eml"})),
+    ExtractorInfo(name="sheets", version=1, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
+    ExtractorInfo(name="pptx", version=1, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
+    ExtractorInfo(name="odt", version=1, extensions=frozenset({".odt"})),
+    ExtractorInfo(name="epub", version=1, extensions=frozenset({".epub"})),
     ExtractorInfo(name="pdf", version=1, extensions=frozenset({".pdf"})),
     ExtractorInfo(
         name="image",
@@ -44,6 +64,7 @@ def openmind_register_extractors(registry: ExtractorRegistry) -> None:
     """Register the formats and the OCR engines."""
     registry.add(PLAIN, _plain)
     registry.add(MARKDOWN, _markdown)
+    registry.add(CODE, _code)
     for info in ISOLATED:
         registry.add(info, partial(_routed, info.name))
     registry.add_ocr("rapidocr", _rapidocr)
@@ -60,6 +81,12 @@ def _markdown(tools: ExtractionTools) -> Extractor:
     from openmind_extractors.markdown import MarkdownExtractor
 
     return MarkdownExtractor()
+
+
+def _code(tools: ExtractionTools) -> Extractor:
+    from openmind_extractors.source_code import SourceCodeExtractor
+
+    return SourceCodeExtractor()
 
 
 def _routed(name: str, tools: ExtractionTools) -> Extractor:

@@ -13,7 +13,7 @@ from openmind_extractors.archives import open_archive
 from openmind_extractors.reading import read_start
 from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
 
-_TEXTUAL = frozenset({"html", "csv", "mail", "notebook", "code"})
+_TEXTUAL = frozenset({"html", "csv", "mail", "notebook"})
 """Formats without a mark of their own: their files begin with anything."""
 
 _OLE_SEARCH_BYTES = 1_000_000
@@ -73,7 +73,7 @@ def route(own: str, blob: Blob) -> str:
     if kind is FileKind.ZIP:
         return _office_format(own, blob)
     if kind is FileKind.HTML:
-        return own if own in {"mail", "notebook", "code"} else "html"
+        return own if own in {"mail", "notebook"} else "html"
     if kind is FileKind.OLE:
         raise _ole(blob)
     raise ExtractionFailed(
@@ -158,6 +158,4 @@ def build(name: str, tools: ExtractionTools) -> Extractor:
 
             return EpubExtractor()
         case _:
-            from openmind_extractors.source_code import SourceCodeExtractor
-
-            return SourceCodeExtractor()
+            raise ExtractionFailed(f"there is no reader named {name}", reason=FileReason.UNSUPPORTED)

@@ -17,7 +17,8 @@ def report(make: SimpleNamespace) -> bytes:
         + p("We caught fish")
         + "<w:p><w:r><w:t>with a net</w:t></w:r><w:r><w:footnoteReference w:id='2'/></w:r></w:p>"
         + p("Results", style="berschrift2")
-        + f"<w:tbl><w:tr>{cell(p('Kind'))}{cell(p('Count'))}</w:tr><w:tr>{cell(p('Trout'))}{cell(p('12'))}</w:tr></w:tbl>"
+        + f"<w:tbl><w:tr>{cell(p('Kind'))}{cell(p('Count'))}</w:tr>"
+        + f"<w:tr>{cell(p('Trout'))}{cell(p('12'))}</w:tr></w:tbl>"
         + "<w:p><w:ins><w:r><w:t>inserted words</w:t></w:r></w:ins>"
         + "<w:del><w:r><w:delText>deleted words</w:delText></w:r></w:del></w:p>"
         + p("secret words", run=HIDDEN_RUN)
@@ -40,7 +41,7 @@ def report(make: SimpleNamespace) -> bytes:
         header2=f"<w:hdr {w}>{p('Secretariat of fish')}</w:hdr>",
         footer1=f"<w:ftr {w}>{p('Printed on paper')}{p('12')}</w:ftr>",
         footnotes=f"<w:footnotes {w}><w:footnote w:id='2'>{p('A fine net')}</w:footnote></w:footnotes>",
-        comments=f"<w:comments {w}><w:comment w:id='0' w:author='Ann' w:initials='A'>{p('Check this')}</w:comment></w:comments>",
+        comments=f"<w:comments {w}><w:comment w:id='0' w:author='Ann'>{p('Check this')}</w:comment></w:comments>",
         **{
             "docProps/core.xml": "<c xmlns:dc='http://purl.org/dc/elements/1.1/'><dc:title>Fish 2024</dc:title>"
             "<dc:creator>Ann Angler</dc:creator></c>",

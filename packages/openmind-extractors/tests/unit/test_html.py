@@ -17,7 +17,7 @@ PAGE = """<!doctype html>
 <pre>  indented
     code</pre>
 <img src="a.png" alt="A trout in a brook">
-<div hidden>hidden one</div><div style="color:red; display : none">hidden two</div><p aria-hidden="true">hidden three</p>
+<div hidden>hidden one</div><div style="color:red; display: none">hidden two</div><p aria-hidden="true">hidden three</p>
 <template>template text</template><noscript>noscript text</noscript><iframe srcdoc="<p>srcdoc</p>">frame text</iframe>
 <!-- a comment --><svg><title>drawing</title><text>drawn</text></svg>
 <aside>Advertisement</aside><div role="navigation">More links</div><footer>Imprint</footer>

@@ -6,12 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
-from PIL import Image, PngImagePlugin, TiffImagePlugin
-
 from openmind.domain.config import ExtractionConfig, ImagesConfig
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.ocr_engine import PageImage
+from PIL import Image, PngImagePlugin, TiffImagePlugin
 
 KINDS = {
     "png": "PNG",

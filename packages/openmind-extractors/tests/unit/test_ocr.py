@@ -5,8 +5,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from PIL import Image, ImageFilter
-
 from openmind.domain.config import ExtractionConfig
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -16,6 +14,7 @@ from openmind_extractors.ocr.engine import is_blank
 from openmind_extractors.ocr.layout import Line, in_reading_order
 from openmind_extractors.ocr.ocrmypdf import build_ocrmypdf
 from openmind_extractors.ocr.rapid import RapidOcr, bands
+from PIL import Image, ImageFilter
 
 
 def as_page(picture: Image.Image) -> PageImage:

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 from attrs import evolve
-
 from openmind.domain.config import ExtractionConfig, OcrConfig
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason

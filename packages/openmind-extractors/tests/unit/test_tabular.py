@@ -1,4 +1,5 @@
 import time
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -145,7 +146,7 @@ def test_rows_are_in_passages_that_each_repeat_the_header(read) -> None:
     ranges = [(segment.locator[-1].start, segment.locator[-1].end) for segment in tables]
     assert ranges[0][0] == 2
     assert ranges[-1][1] == 1_001
-    assert all(before[1] + 1 == after[0] for before, after in zip(ranges, ranges[1:], strict=False))
+    assert all(before[1] + 1 == after[0] for before, after in pairwise(ranges))
 
 
 def test_a_profile_of_the_columns_is_a_passage_of_its_own(read) -> None:

@@ -1,7 +1,6 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
 from openmind_extractors.text_quality import (
     Usability,
     has_lost_spaces,

@@ -1,0 +1,176 @@
+"""PowerPoint presentations: slide by slide, with notes."""
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping
+
+from attrs import define, field, frozen
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
+from openmind.domain.text import clean
+from openmind.ports.extractor import Blob
+
+from openmind_extractors.archives import Archive, open_archive
+from openmind_extractors.limits import MAX_HEADING_CHARS
+from openmind_extractors.ooxml import drawing_text, parts, read_properties
+from openmind_extractors.safe_xml import parse
+
+_SLIDE_NUMBER = re.compile(r"(\d+)\.xml$")
+
+
+@frozen
+class SlidesExtractor:
+    """Reads presentations."""
+
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+        """Yield each slide with its notes, then charts, then the facts."""
+        with open_archive(blob) as archive:
+            names = _slides(archive)
+            if not names and "ppt/presentation.xml" not in archive.names:
+                raise ExtractionFailed("this is no presentation: it has no slides", reason=FileReason.UNSUPPORTED)
+            properties = read_properties(archive.read_if_there("docProps/core.xml"))
+            title = properties.title
+            count = 0
+            for number, name in enumerate(names, start=1):
+                slide = read_slide(archive.read(name))
+                title = title or slide.title
+                place = Place(kind="slide", start=number, label=slide.title[:MAX_HEADING_CHARS])
+                for segment in _segments(slide, _notes(archive, name), place):
+                    count += 1
+                    yield segment
+            charts = (*parts(archive, "ppt/charts/", "chart"), *parts(archive, "ppt/diagrams/", "data"))
+            for name in charts:
+                text = "\n".join(drawing_text(archive.read(name)))
+                if text:
+                    count += 1
+                    yield Segment(text=text, locator=(Place(kind="part", label="chart"),))
+        metadata: dict[str, object] = {
+            "file_type": "pptx",
+            "extraction_method": "xml",
+            "slide_count": len(names),
+            **properties.metadata,
+        }
+        reason, note = (FileReason.OK, "") if count else (FileReason.EMPTY, "the slides hold no text")
+        yield DocumentFacts(title=title, metadata=metadata, reason=reason, note=note)
+
+
+def _segments(slide: "Slide", notes: list[str], place: Place) -> Iterator[Segment]:
+    if slide.lines:
+        yield Segment(text="\n".join(slide.lines), locator=(place,))
+    for table in slide.tables:
+        yield Segment(text=table, locator=(place,), kind="table")
+    if notes:
+        yield Segment(text="\n".join(notes), locator=(place, Place(kind="part", label="notes")), kind="annotation")
+
+
+@define
+class Slide:
+    """The text of a slide, gathered from its XML."""
+
+    title: str = ""
+    lines: list[str] = field(factory=list)
+    tables: list[str] = field(factory=list)
+    _line: list[str] = field(factory=list)
+    _rows: list[list[str]] | None = None
+    _is_title: bool = False
+    _in_text: bool = False
+
+    def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        """Begin an element."""
+        if name == "sp":
+            self._is_title = False
+        elif name == "ph":
+            self._is_title = attributes.get("type") in {"title", "ctrTitle"}
+        elif name == "tbl":
+            self._rows = []
+        elif name == "tr" and self._rows is not None:
+            self._rows.append([])
+        elif name == "tc" and self._rows:
+            self._rows[-1].append("")
+        elif name == "p":
+            self._line = []
+        elif name == "br":
+            self._line.append(" ")
+        elif name == "t":
+            self._in_text = True
+
+    def end(self, name: str) -> None:
+        """End an element."""
+        if name == "t":
+            self._in_text = False
+        elif name == "p":
+            self._paragraph(" ".join(clean("".join(self._line)).split()))
+            self._line = []
+        elif name == "tbl" and self._rows is not None:
+            rows = (" | ".join(row) for row in self._rows)
+            text = "\n".join(row for row in rows if row.strip(" |"))
+            if text:
+                self.tables.append(text)
+            self._rows = None
+
+    def text(self, text: str) -> None:
+        """Add text."""
+        if self._in_text:
+            self._line.append(text)
+
+    def _paragraph(self, text: str) -> None:
+        if not text:
+            return
+        if self._rows and self._rows[-1]:
+            self._rows[-1][-1] = f"{self._rows[-1][-1]} {text}".strip()
+            return
+        if self._is_title:
+            self.title = f"{self.title} {text}".strip()
+        self.lines.append(text)
+
+
+def read_slide(data: bytes) -> Slide:
+    """Read a slide or its notes.
+
+    Raises:
+        ExtractionFailed: the part is not well-formed.
+    """
+    slide = Slide()
+    parse(data, start=slide.start, end=slide.end, text=slide.text)
+    return slide
+
+
+def _slides(archive: Archive) -> list[str]:
+    """Return the slides in the order of the presentation, which is not that of their numbers."""
+    targets = _targets(archive, "ppt/presentation.xml")
+    order: list[str] = []
+
+    def start(name: str, attributes: Mapping[str, str]) -> None:
+        if name == "sldId":
+            order.extend(targets[value] for value in attributes.values() if value in targets)
+
+    data = archive.read_if_there("ppt/presentation.xml")
+    if data:
+        parse(data, start=start, end=lambda name: None, text=lambda text: None)
+    known = [name for name in order if name in archive.names]
+    return known or parts(archive, "ppt/slides/", "slide")
+
+
+def _notes(archive: Archive, slide: str) -> list[str]:
+    """Return the speaker's notes of a slide, without its number."""
+    for name in _targets(archive, slide).values():
+        if "/notesSlides/" in name and name in archive.names:
+            return [line for line in read_slide(archive.read(name)).lines if not line.isdigit()]
+    return []
+
+
+def _targets(archive: Archive, part: str) -> dict[str, str]:
+    """Return the parts that a part refers to, by the id of the relation."""
+    folder, name = posixpath.split(part)
+    targets: dict[str, str] = {}
+
+    def start(element: str, attributes: Mapping[str, str]) -> None:
+        if element == "Relationship" and attributes.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join(folder, attributes.get("Target", "")))
+            targets[attributes.get("Id", "")] = target.lstrip("/")
+
+    data = archive.read_if_there(f"{folder}/_rels/{name}.rels")
+    if data:
+        parse(data, start=start, end=lambda name: None, text=lambda text: None)
+    return targets

@@ -1,0 +1,433 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+from openmind.domain.files import FileReason
+
+A = "xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main'"
+P = "xmlns:p='http://schemas.openxmlformats.org/presentationml/2006/main'"
+R = "xmlns:r='http://schemas.openxmlformats.org/officeDocument/2006/relationships'"
+RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships"
+ODF = (
+    "xmlns:office='urn:oasis:names:tc:opendocument:xmlns:office:1.0' "
+    "xmlns:text='urn:oasis:names:tc:opendocument:xmlns:text:1.0' "
+    "xmlns:table='urn:oasis:names:tc:opendocument:xmlns:table:1.0' "
+    "xmlns:style='urn:oasis:names:tc:opendocument:xmlns:style:1.0'"
+)
+
+
+def relations(*targets: tuple[str, str]) -> str:
+    listed = "".join(f"<Relationship Id='{id}' Target='{target}'/>" for id, target in targets)
+    return f"<Relationships xmlns='{RELATIONSHIPS}'>{listed}</Relationships>"
+
+
+# --- notebooks
+
+
+def notebook(*cells: dict[str, object], **metadata: object) -> bytes:
+    return json.dumps({"nbformat": 4, "metadata": metadata, "cells": list(cells)}).encode()
+
+
+def test_a_notebook_keeps_sources_and_short_outputs(read) -> None:
+    picture = {"data": {"image/png": "iVBORw0KGgo" * 1_000, "text/plain": "<Figure>"}}
+    data = notebook(
+        {"cell_type": "markdown", "source": ["# Fish\n", "\n", "We count fish."]},
+        {
+            "cell_type": "code",
+            "source": "len(fish)",
+            "outputs": [
+                {"text": ["12\n"]},
+                picture,
+                {"text": "x" * 5_000},
+                {"ename": "ValueError", "evalue": "no fish"},
+            ],
+        },
+        {"cell_type": "raw", "source": ""},
+        kernelspec={"language": "python"},
+    )
+
+    reading = read("fish.ipynb", data)
+
+    assert reading.facts.title == "Fish"
+    assert reading.facts.metadata["language"] == "python"
+    assert reading.of_kind("code") == ["len(fish)"]
+    assert reading.where("len(fish)") == "heading Fish › cell 2"
+    assert reading.where("12") == "heading Fish › cell 2"
+    assert "ValueError: no fish" in reading.text
+    assert "iVBOR" not in reading.text
+    assert "xxx" not in reading.text
+
+
+def test_a_notebook_of_version_3_is_read(read) -> None:
+    cells = [
+        {"cell_type": "heading", "level": 2, "source": "Old"},
+        {"cell_type": "code", "input": ["print 1"], "outputs": [{"output_type": "stream", "text": ["1"]}]},
+    ]
+
+    reading = read("old.ipynb", json.dumps({"worksheets": [{"cells": cells}]}).encode())
+
+    assert reading.where("print 1") == "heading Old › cell 2"
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", FileReason.DAMAGED),
+        (b"{", FileReason.DAMAGED),
+        (b"[" * 100_000, FileReason.DAMAGED),
+        (b"[1]", FileReason.UNSUPPORTED),
+        (b"{}", FileReason.EMPTY),
+        (b'{"cells": [1, {"cell_type": "code", "source": 7, "outputs": "x"}], "metadata": 3}', FileReason.EMPTY),
+    ],
+)
+def test_what_is_no_notebook_is_told(read, data: bytes, reason: FileReason) -> None:
+    assert read("a.ipynb", data).reason is reason
+
+
+# --- mail
+
+MAIL = """\
+From: =?utf-8?q?J=C3=BCrgen_Fischer?= <j@example.com>
+To: Ann <ann@example.com>
+Date: Tue, 05 Mar 2024 10:00:00 +0100
+Subject: =?utf-8?b?QnLDvGNrZSDDvGJlciBkZW4gRmx1c3M=?=
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=X
+
+--X
+Content-Type: multipart/alternative; boundary=Y
+
+--Y
+Content-Type: text/plain; charset=iso-8859-1
+Content-Transfer-Encoding: quoted-printable
+
+The bridge is gesch=FCtzt.
+--Y
+Content-Type: text/html
+
+<p>The <b>bridge</b> in HTML</p>
+--Y--
+--X
+Content-Type: text/csv; name="tolls.csv"
+Content-Disposition: attachment; filename="tolls.csv"
+
+car,2
+--X
+Content-Type: image/png; name="plan.png"
+Content-Transfer-Encoding: base64
+
+iVBORw0KGgo=
+--X--
+"""
+
+
+def test_a_mail_keeps_headers_body_and_text_attachments(read) -> None:
+    reading = read("bridge.eml", MAIL.encode())
+
+    assert reading.facts.title == "Brücke über den Fluss"
+    assert reading.facts.metadata["from"] == "Jürgen Fischer <j@example.com>"
+    assert reading.facts.metadata["date"] == "2024-03-05T10:00:00+01:00"
+    assert reading.facts.metadata["attachments"] == ["tolls.csv", "plan.png"]
+    assert "From: Jürgen Fischer" in reading.text
+    assert "The bridge is geschützt." in reading.text
+    assert "in HTML" not in reading.text
+    assert reading.where("car,2") == "attachment tolls.csv"
+    assert "iVBOR" not in reading.text
+
+
+def test_a_mail_of_only_html_is_read_as_a_page(read) -> None:
+    reading = read("a.eml", b"Subject: x\nContent-Type: text/html\n\n<p>Dear <b>Ann</b></p><script>no()</script>")
+
+    assert reading.segments[1].text == "Dear Ann"
+
+
+def test_a_mail_that_lies_about_its_encoding_is_read(read) -> None:
+    reading = read(
+        "a.eml", b"Subject: =?nonsense?q?x?=\nContent-Type: text/plain; charset=nonsense\n\nGr\xc3\xbc\xc3\x9fe"
+    )
+
+    assert "Grüße" in reading.text
+
+
+def test_mails_within_mails_do_not_end_in_recursion(read) -> None:
+    deep = "Subject: deep\n" + "Content-Type: message/rfc822\n\nSubject: inner\n" * 2_000 + "\nneedle"
+
+    reading = read("deep.eml", deep.encode())
+
+    assert reading.reason in {FileReason.OK, FileReason.DAMAGED}
+
+
+def test_what_is_no_mail_is_told(read) -> None:
+    assert read("a.eml", b"just some text without headers").reason is FileReason.UNSUPPORTED
+
+
+# --- spreadsheets
+
+
+def workbook(make: SimpleNamespace, *sheets: tuple[str, str], **more: str) -> bytes:
+    main = "xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'"
+    types = "".join(
+        f"<Override PartName='/xl/worksheets/sheet{n}.xml' ContentType="
+        "'application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml'/>"
+        for n in range(1, len(sheets) + 1)
+    )
+    listed = "".join(f"<sheet name='{name}' sheetId='{n}' r:id='r{n}'/>" for n, (name, _) in enumerate(sheets, 1))
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/worksheet"
+    linked = "".join(
+        f"<Relationship Id='r{n}' Type='{kind}' Target='worksheets/sheet{n}.xml'/>" for n in range(1, len(sheets) + 1)
+    )
+    members = {
+        "[Content_Types].xml": f"<Types xmlns='http://schemas.openxmlformats.org/package/2006/content-types'>{types}</Types>",
+        "_rels/.rels": f"<Relationships xmlns='{RELATIONSHIPS}'><Relationship Id='r' Target='xl/workbook.xml' "
+        "Type='http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument'/></Relationships>",
+        "xl/workbook.xml": f"<workbook {main} {R}><sheets>{listed}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": f"<Relationships xmlns='{RELATIONSHIPS}'>{linked}</Relationships>",
+        **{
+            f"xl/worksheets/sheet{n}.xml": f"<worksheet {main}><sheetData>{rows}</sheetData></worksheet>"
+            for n, (_, rows) in enumerate(sheets, 1)
+        },
+        **more,
+    }
+    return make.pack(members)
+
+
+def row(number: int, *cells: str | float, column: str = "") -> str:
+    letters = "ABCDEFGH"
+    shown = "".join(
+        f"<c r='{column or letters[i]}{number}' t='inlineStr'><is><t>{cell}</t></is></c>"
+        if isinstance(cell, str)
+        else f"<c r='{column or letters[i]}{number}'><v>{cell}</v></c>"
+        for i, cell in enumerate(cells)
+    )
+    return f"<row r='{number}'>{shown}</row>"
+
+
+def test_a_workbook_is_read_sheet_by_sheet_with_the_numbers_of_its_rows(read, make: SimpleNamespace) -> None:
+    data = workbook(
+        make,
+        ("Prices", row(3, "Item", "Price") + row(4, "00123", 2) + row(5, "Net", 1.5)),
+        ("Notes", row(1, "Only a remark")),
+        **{"docProps/core.xml": "<c><title>Price list</title><creator>Ann</creator></c>"},
+    )
+
+    reading = read("prices.xlsx", data)
+
+    assert reading.segments[0].text == "Item | Price\n00123 | 2\nNet | 1.5"
+    assert reading.where("00123") == "sheet Prices › rows 4–5"
+    assert reading.where("Only a remark") == "sheet Notes › rows 1–1"
+    assert reading.facts.title == "Price list"
+    assert reading.facts.metadata["sheet_count"] == 2
+    assert reading.facts.metadata["author"] == "Ann"
+
+
+def test_a_sheet_that_spans_the_whole_grid_is_not_built_in_memory(read, make: SimpleNamespace) -> None:
+    far = "<row r='1'><c r='A1'><v>1</v></c></row><row r='1048576'><c r='XFD1048576'><v>1</v></c></row>"
+
+    assert read("grid.xlsx", workbook(make, ("Far", far))).reason is FileReason.TOO_BIG
+
+
+def test_a_single_far_cell_is_read(read, make: SimpleNamespace) -> None:
+    far = row(1_048_576, "needle", column="XFD")
+
+    assert "needle" in read("far.xlsx", workbook(make, ("Far", far))).text
+
+
+def ods(make: SimpleNamespace, rows: str, **more: str) -> bytes:
+    content = (
+        f"<office:document-content {ODF}><office:body><office:spreadsheet><table:table table:name='Fish'>{rows}"
+        "</table:table></office:spreadsheet></office:body></office:document-content>"
+    )
+    manifest = "<manifest:manifest xmlns:manifest='urn:oasis:names:tc:opendocument:xmlns:manifest:1.0'/>"
+    return make.pack(
+        {
+            "mimetype": "application/vnd.oasis.opendocument.spreadsheet",
+            "META-INF/manifest.xml": manifest,
+            "content.xml": content,
+            **more,
+        }
+    )
+
+
+def cell(text: str, repeated: int = 1) -> str:
+    return (
+        f"<table:table-cell office:value-type='string' table:number-columns-repeated='{repeated}'>"
+        f"<text:p>{text}</text:p></table:table-cell>"
+    )
+
+
+def test_an_opendocument_sheet_is_read(read, make: SimpleNamespace) -> None:
+    rows = "".join(
+        f"<table:table-row>{cell(a)}{cell(b)}</table:table-row>" for a, b in (("Kind", "Size"), ("Trout", "small"))
+    )
+    nothing = "<table:table-cell table:number-columns-repeated='1024'/>"
+    trailing = f"<table:table-row table:number-rows-repeated='1048574'>{nothing}</table:table-row>"
+
+    reading = read("fish.ods", ods(make, rows + trailing))
+
+    assert reading.text == "Kind | Size\nTrout | small"
+    assert reading.where("Trout") == "sheet Fish › rows 2–2"
+
+
+def test_an_opendocument_sheet_that_repeats_a_cell_a_billion_times_is_not_built(read, make: SimpleNamespace) -> None:
+    rows = f"<table:table-row table:number-rows-repeated='1000000'>{cell('x', 1_000)}</table:table-row>"
+
+    assert read("bomb.ods", ods(make, rows)).reason is FileReason.TOO_BIG
+
+
+def test_an_encrypted_opendocument_file_is_told(read, make: SimpleNamespace) -> None:
+    manifest = "<manifest><file-entry><encryption-data/></file-entry></manifest>"
+
+    assert read("a.ods", ods(make, "", **{"META-INF/manifest.xml": manifest})).reason is FileReason.ENCRYPTED
+
+
+def test_a_workbook_without_cells_is_empty_and_a_broken_one_damaged(read, make: SimpleNamespace) -> None:
+    assert read("a.xlsx", workbook(make, ("Empty", ""))).reason is FileReason.EMPTY
+    assert read("b.xlsx", make.pack({"xl/workbook.xml": "<workbook"})).reason is FileReason.DAMAGED
+
+
+# --- slides
+
+
+def slide(*paragraphs: str, title: str = "", more: str = "") -> str:
+    placeholder = "<p:nvSpPr><p:nvPr><p:ph type='title'/></p:nvPr></p:nvSpPr>"
+    shapes = f"<p:sp>{placeholder}<a:p><a:r><a:t>{title}</a:t></a:r></a:p></p:sp>"
+    body = "".join(f"<p:sp><a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:sp>" for text in paragraphs)
+    return f"<p:sld {P} {A}>{shapes}{body}{more}</p:sld>"
+
+
+def presentation(make: SimpleNamespace) -> bytes:
+    table = "<a:tbl><a:tr><a:tc><a:p><a:t>Kind</a:t></a:p></a:tc><a:tc><a:p><a:t>Size</a:t></a:p></a:tc></a:tr></a:tbl>"
+    return make.pack(
+        {
+            "ppt/presentation.xml": f"<p:presentation {P} {R}><p:sldIdLst>"
+            "<p:sldId id='1' r:id='b'/><p:sldId id='2' r:id='a'/></p:sldIdLst></p:presentation>",
+            "ppt/_rels/presentation.xml.rels": relations(("a", "slides/slide1.xml"), ("b", "slides/slide2.xml")),
+            "ppt/slides/slide1.xml": slide("Second in order", title="Results", more=table),
+            "ppt/slides/slide2.xml": slide("First in order", title="Welcome"),
+            "ppt/slides/_rels/slide2.xml.rels": relations(("n", "../notesSlides/notesSlide1.xml")),
+            "ppt/notesSlides/notesSlide1.xml": slide("Say hello first", "2"),
+            "ppt/charts/chart1.xml": f"<c {A}><a:p><a:r><a:t>Catch by month</a:t></a:r></a:p></c>",
+        }
+    )
+
+
+def test_slides_are_read_in_order_with_notes_tables_and_charts(read, make: SimpleNamespace) -> None:
+    reading = read("talk.pptx", presentation(make))
+
+    assert reading.facts.title == "Welcome"
+    assert reading.facts.metadata["slide_count"] == 2
+    assert reading.segments[0].text == "Welcome\nFirst in order"
+    assert reading.where("First in order") == "slide Welcome"
+    assert reading.where("Second in order") == "slide Results"
+    assert reading.where("Say hello first") == "slide Welcome › part notes"
+    assert reading.of_kind("table") == ["Kind | Size"]
+    assert "Catch by month" in reading.text
+
+
+def test_slides_without_text_are_empty_and_other_containers_no_slides(read, make: SimpleNamespace) -> None:
+    blank = make.pack({"ppt/presentation.xml": f"<p:presentation {P}/>", "ppt/slides/slide1.xml": f"<p:sld {P}/>"})
+
+    assert read("blank.pptx", blank).reason is FileReason.EMPTY
+    assert read("a.pptx", make.pack({"readme.txt": "x"})).reason is FileReason.UNSUPPORTED
+
+
+# --- OpenDocument text
+
+
+def odt(make: SimpleNamespace, body: str, **more: str) -> bytes:
+    text = f"<office:body><office:text>{body}</office:text></office:body>"
+    content = f"<office:document-content {ODF}>{text}</office:document-content>"
+    return make.pack({"mimetype": "application/vnd.oasis.opendocument.text", "content.xml": content, **more})
+
+
+def test_an_opendocument_text_keeps_headings_lists_tables_notes_and_headers(read, make: SimpleNamespace) -> None:
+    body = (
+        "<text:tracked-changes><text:p>deleted words</text:p></text:tracked-changes>"
+        "<text:h text:outline-level='1'>Report</text:h><text:p>First<text:s/>words<text:note><text:note-citation>1"
+        "</text:note-citation><text:note-body><text:p>A note</text:p></text:note-body></text:note></text:p>"
+        "<text:h text:outline-level='2'>Kinds</text:h>"
+        "<text:list><text:list-item><text:p>Trout</text:p></text:list-item></text:list>"
+        "<table:table><table:table-row><table:table-cell><text:p>a</text:p></table:table-cell>"
+        "<table:table-cell><text:p>b</text:p></table:table-cell></table:table-row></table:table>"
+        "<text:p><text:hidden-text>secret</text:hidden-text></text:p>"
+    )
+    header = "<style:header><text:p>Secretariat</text:p></style:header>"
+    styles = f"<office:document-styles {ODF}>{header}</office:document-styles>"
+    meta = "<m><title>Fish report</title><initial-creator>Ann</initial-creator></m>"
+
+    reading = read("fish.odt", odt(make, body, **{"styles.xml": styles, "meta.xml": meta}))
+
+    assert reading.facts.title == "Fish report"
+    assert reading.facts.metadata["author"] == "Ann"
+    assert "First words" in reading.text
+    assert "A note" in reading.text
+    assert reading.where("- Trout") == "heading Report › heading Kinds › paragraphs 4–5"
+    assert reading.of_kind("table") == ["a | b"]
+    assert reading.where("Secretariat") == "part header › paragraphs 1–1"
+    assert "deleted" not in reading.text
+    assert "secret" not in reading.text
+
+
+def test_opendocument_texts_that_hold_nothing_or_are_none_are_told(read, make: SimpleNamespace) -> None:
+    assert read("a.odt", odt(make, "")).reason is FileReason.EMPTY
+    assert read("b.odt", make.pack({"x": ""})).reason is FileReason.UNSUPPORTED
+    bomb = "<!DOCTYPE x [<!ENTITY a 'b'>]><x>&a;</x>"
+    assert read("c.odt", odt(make, "", **{"content.xml": bomb})).reason is FileReason.DAMAGED
+
+
+# --- books
+
+
+def book(make: SimpleNamespace, **more: str) -> bytes:
+    package = (
+        "<package><metadata><title>The river</title><creator>Ann Angler</creator></metadata><manifest>"
+        "<item id='n' href='nav.xhtml' media-type='application/xhtml+xml' properties='nav'/>"
+        "<item id='b' href='text/two%20b.xhtml' media-type='application/xhtml+xml'/>"
+        "<item id='a' href='text/one.xhtml' media-type='application/xhtml+xml'/>"
+        "</manifest><spine><itemref idref='n'/><itemref idref='a'/><itemref idref='b'/></spine></package>"
+    )
+    return make.pack(
+        {
+            "mimetype": "application/epub+zip",
+            "META-INF/container.xml": "<container><rootfile full-path='OEBPS/book.opf'/></container>",
+            "OEBPS/book.opf": package,
+            "OEBPS/nav.xhtml": "<html><body><ol><li>Contents</li></ol></body></html>",
+            "OEBPS/text/one.xhtml": "<html><body><h1>Spring</h1><p>The ice breaks.</p></body></html>",
+            "OEBPS/text/two b.xhtml": "<html><head><title>Summer</title></head><p>The water falls.</p></html>",
+            **more,
+        }
+    )
+
+
+def test_a_book_is_read_chapter_by_chapter(read, make: SimpleNamespace) -> None:
+    reading = read("river.epub", book(make))
+
+    assert reading.facts.title == "The river"
+    assert reading.facts.metadata["author"] == "Ann Angler"
+    assert reading.where("The ice breaks.") == "chapter Spring › heading Spring › paragraphs 1–2"
+    assert reading.where("The water falls.") == "chapter Summer › paragraphs 1–1"
+    assert [segment.locator[0].start for segment in reading.segments] == [1, 2]
+    assert "Contents" not in reading.text
+
+
+def test_a_protected_book_is_told(read, make: SimpleNamespace) -> None:
+    encryption = "<encryption><CipherReference URI='OEBPS/text/one.xhtml'/></encryption>"
+
+    assert read("a.epub", book(make, **{"META-INF/encryption.xml": encryption})).reason is FileReason.ENCRYPTED
+
+
+def test_what_is_no_book_is_told(read, make: SimpleNamespace) -> None:
+    assert read("a.epub", make.pack({"mimetype": "application/epub+zip"})).reason is FileReason.UNSUPPORTED
+
+
+# --- code
+
+
+def test_code_is_kept_line_by_line_and_only_where_it_is_wanted(read, registry) -> None:
+    reading = read("tool.py", b"import os\n\n\ndef main():\n    return os.name\n")
+
+    assert reading.of_kind("code") == ["import os\n\n\ndef main():\n    return os.name"]
+    assert reading.where("main") == "lines 1–5"
+    assert reading.facts.metadata["language"] == "py"
+    assert [e.value.info.name for e in registry.entries.values() if e.value.info.code] == ["code"]
+    assert {".json", ".py", ".js"} <= registry.entries["code"].value.info.extensions
