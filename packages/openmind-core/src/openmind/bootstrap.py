@@ -36,7 +36,7 @@ from openmind.application.searching import SearchService
 from openmind.application.sources import SourceService
 from openmind.application.tables import TableChoice
 from openmind.domain.config import Config
-from openmind.domain.models import ModelSelection
+from openmind.domain.models import ModelSelection, ProviderChoice, ProviderInfo
 from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.plugins.registries import ExtractionTools
@@ -136,11 +136,17 @@ class Assembly:
         searching = SearchService(
             catalog=storage.catalog, chunks=lambda: storage.chunks, embedder_for=embedders.matching
         )
+        jobs = JobService(
+            catalog=storage.catalog,
+            launcher=SubprocessJobLauncher(self.home.folder, self.home.logs),
+            alive=is_alive,
+            now=utc_now,
+        )
         return OpenMind(
             home=self.home.folder,
             version=version("openmind-core"),
             config=self.config,
-            sources=SourceService(storage=storage, home=self.home.folder, now=utc_now),
+            sources=SourceService(storage=storage, home=self.home.folder, now=utc_now, current_job=jobs.current),
             indexing=IndexService(
                 storage=storage,
                 tree=tree,
@@ -152,19 +158,18 @@ class Assembly:
                 now=utc_now,
                 max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
             ),
-            jobs=JobService(
-                catalog=storage.catalog,
-                launcher=SubprocessJobLauncher(self.home.folder, self.home.logs),
-                alive=is_alive,
-                now=utc_now,
-            ),
+            jobs=jobs,
             searching=searching,
             asking=AskService(searching=searching, answerer=self.answerer, conversations=self.conversations),
             documents=DocumentService(storage=storage, open_path=open_path),
             models=ModelService(
-                provider_name=self.config.provider_name,
+                configured_name=self.config.provider_name,
                 selection=self.selection(),
-                provider=lambda: self.provider(self.config.provider_name),
+                configured=lambda: self.provider(self.config.provider_name),
+                reach=self.reach,
+                installed=self.installed_providers,
+                save=self.save_selection,
+                busy=jobs.busy,
             ),
             storage=storage,
             tree=tree,
@@ -191,11 +196,51 @@ class Assembly:
             return self._providers[name]
 
     def _make_provider(self, name: str) -> ModelProvider:
-        entry = self.plugins.providers.find(name)
+        settings = self.config.provider_settings if name == self.config.provider_name else {}
+        return self.reach(ProviderChoice(name=name, settings=settings))
+
+    def reach(self, choice: ProviderChoice) -> ModelProvider:
+        """Make a provider as somebody would configure it; whoever asked closes it.
+
+        Raises:
+            ConfigError: it is not installed, or its settings are wrong.
+        """
+        entry = self.plugins.providers.find(choice.name)
         if entry.config is None:
             return entry.factory(None)
-        settings = self.config.provider_settings if name == self.config.provider_name else {}
-        return entry.factory(structure(settings, entry.config, where=f"{self.home.config_file}: [provider]"))
+        where = f"{self.home.config_file}: [provider]"
+        return entry.factory(structure(dict(choice.settings), entry.config, where=where))
+
+    def installed_providers(self) -> tuple[ProviderInfo, ...]:
+        """The providers that could be configured, by name."""
+        names = sorted(self.plugins.providers.entries)
+        return tuple(
+            ProviderInfo(name=name, display_name=self._display_name(name), configured=name == self.config.provider_name)
+            for name in names
+        )
+
+    def _display_name(self, name: str) -> str:
+        try:
+            return self.provider(name).display_name
+        except Exception:  # noqa: BLE001  a stranger's code; one that cannot be built yet still has its name
+            return name
+
+    def save_selection(self, selection: ModelSelection, choice: ProviderChoice | None) -> None:
+        """Write down which models are used and, with a choice, of which provider.
+
+        Raises:
+            ConfigError: nothing was written.
+        """
+        changes: dict[tuple[str, ...], object] = {
+            ("models", "chat_model"): selection.chat_model,
+            ("models", "embedding_model"): selection.embedding_model,
+            ("extraction", "images", "model"): selection.image_model,
+        }
+        if choice is not None:
+            changes |= {("provider", key): None for key in self.config.provider_settings}
+            changes |= {("provider", key): value for key, value in choice.settings.items()}
+            changes["provider", "name"] = choice.name
+        ConfigFile(self.home.config_file).update(changes)
 
     def embedders(self) -> Embedders:
         """The embedders within reach."""

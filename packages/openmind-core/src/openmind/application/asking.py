@@ -1,10 +1,11 @@
 """Ask: a question, what was found for it, and what a model makes of that."""
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from attrs import evolve, frozen
 
+from openmind.application.answer_stream import AnswerStream, Line
 from openmind.application.conversations import Conversation, Conversations
 from openmind.application.drafting import Draft, draft, size
 from openmind.application.searching import SearchService
@@ -58,12 +59,12 @@ class AskService:
         assert isinstance(finished, AnswerFinished)
         return finished.answer
 
-    def stream(self, request: AskRequest) -> Iterator[AnswerEvent]:
+    def stream(self, request: AskRequest) -> AnswerStream:
         """Answer a question piece by piece.
 
         The search is done when this returns; only the model works while the events are read. `AnswerStarted` comes
         first and `AnswerFinished` last, and what the latter holds is the answer: the pieces before it are unchecked.
-        A model that fails is a state of the answer, not an error. Closing the iterator stops the model.
+        A model that fails is a state of the answer, not an error. Closing the stream, from any thread, stops the model.
 
         Raises:
             EmptyQuery: the question has no text.
@@ -81,28 +82,29 @@ class AskService:
             conversation = self.conversations.begin()
         begun = _begun(result, conversation)
         if result.state is not SearchState.OK:
-            return _told(_empty_handed(begun, result.state))
+            return AnswerStream(_told(_empty_handed(begun, result.state)))
         try:
             model = self.answerer()
             if model is None:
-                return _told(_excerpts(begun, result))
+                return AnswerStream(_told(_excerpts(begun, result)))
             drafted = draft(request, result, conversation, window=model.context_chars(), fence=self.new_fence())
         except ProviderError as error:
-            return _failed(_excerpts(begun, result), error)
+            return AnswerStream(_failed(_excerpts(begun, result), error))
         sources = tuple(excerpt.hit for excerpt in drafted.evidence.excerpts)
-        return self._generate(model, drafted, conversation, evolve(begun, sources=sources))
+        line = Line()
+        return AnswerStream(self._generate(model, line, drafted, conversation, evolve(begun, sources=sources)), line)
 
     def _resumed(self, request: AskRequest) -> Conversation | None:
         return None if request.session_id is None else self.conversations.resume(request.session_id)
 
     def _generate(
-        self, model: AnswerProvider, drafted: Draft, conversation: Conversation | None, begun: Answer
-    ) -> Iterator[AnswerEvent]:
+        self, model: AnswerProvider, line: Line, drafted: Draft, conversation: Conversation | None, begun: Answer
+    ) -> Generator[AnswerEvent, None, None]:
         """Let the model speak, and check what it said."""
         yield AnswerStarted(sources=begun.sources, session_id=begun.session_id)
         gate, said, thoughts = RefusalGate(), "", ""
         try:
-            for prompt, event in _replies(model, drafted):
+            for prompt, event in _replies(model, line, drafted):
                 if isinstance(event, AnswerReasoning):
                     thoughts += event.text
                     yield event
@@ -133,7 +135,9 @@ class AskService:
         )
 
 
-def _replies(model: AnswerProvider, drafted: Draft) -> Iterator[tuple[Prompt, AnswerText | AnswerReasoning | Reply]]:
+def _replies(
+    model: AnswerProvider, line: Line, drafted: Draft
+) -> Iterator[tuple[Prompt, AnswerText | AnswerReasoning | Reply]]:
     """Ask the model; where it cannot go on with a conversation before it said a word, ask once more from the start.
 
     A provider may have lost the earlier turns, refuse their sum as too long, or stumble over its own template.
@@ -141,7 +145,7 @@ def _replies(model: AnswerProvider, drafted: Draft) -> Iterator[tuple[Prompt, An
     if drafted.continued is not None:
         spoke = False
         try:
-            for event in model.stream(drafted.continued):
+            for event in line.listen(model.stream(drafted.continued)):
                 spoke = True
                 yield drafted.continued, event
             return
@@ -150,7 +154,7 @@ def _replies(model: AnswerProvider, drafted: Draft) -> Iterator[tuple[Prompt, An
         except ProviderError:
             if spoke:
                 raise
-    for event in model.stream(drafted.anew):
+    for event in line.listen(model.stream(drafted.anew)):
         yield drafted.anew, event
 
 
@@ -166,14 +170,14 @@ def _begun(result: SearchResult, conversation: Conversation | None) -> Answer:
     )
 
 
-def _told(answer: Answer) -> Iterator[AnswerEvent]:
+def _told(answer: Answer) -> Generator[AnswerEvent, None, None]:
     """Give an answer that no model has to write."""
     yield AnswerStarted(sources=answer.sources, session_id=answer.session_id)
     yield AnswerText(answer.markdown)
     yield AnswerFinished(answer)
 
 
-def _failed(answer: Answer, error: ProviderError) -> Iterator[AnswerEvent]:
+def _failed(answer: Answer, error: ProviderError) -> Generator[AnswerEvent, None, None]:
     """Tell that the model could not even begin: no text comes first, so that a client may take it for an error."""
     yield AnswerStarted(sources=answer.sources, session_id=answer.session_id)
     yield AnswerFinished(_blaming(evolve(answer, state=AnswerState.PROVIDER_FAILED), error))

@@ -64,6 +64,15 @@ class JobService:
             self._settled(session)
             return session.job(job.id)
 
+    def busy(self) -> bool:
+        """Whether anything is being indexed now, in the background or by a command."""
+        job = self.current()
+        if job is not None and not job.state.finished:
+            return True
+        with self.catalog.reading() as snapshot:
+            runs = snapshot.runs(limit=1)
+        return any(not run.state.finished and run.process is not None and self.alive(run.process) for run in runs)
+
     def pause(self) -> IndexJob:
         """Ask the unfinished job to pause.
 

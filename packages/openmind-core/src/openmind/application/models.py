@@ -1,47 +1,175 @@
 """Models: what the provider offers, and which of it is used."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 
-from attrs import frozen
+from attrs import evolve, frozen
 
-from openmind.domain.errors import ModelNotFound
-from openmind.domain.models import ModelAction, ModelInfo, ModelSelection, ProviderHealth
+from openmind.application.embedders import BUILTIN
+from openmind.domain.errors import JobActive, ModelNotFound, OpenMindError
+from openmind.domain.models import (
+    ModelAction,
+    ModelInfo,
+    ModelSelection,
+    ProviderChoice,
+    ProviderHealth,
+    ProviderInfo,
+    SelectionReport,
+)
 from openmind.ports.model_provider import ModelProvider
+
+LIST = "See: openmind models list"
 
 
 @frozen(kw_only=True)
 class ModelService:
-    """Talks to the configured provider."""
+    """Talks to the configured provider, or to one that may become it."""
 
-    provider_name: str
+    configured_name: str
+    """The provider that the configuration names."""
     selection: ModelSelection
-    """What the configuration names."""
-    provider: Callable[[], ModelProvider]
+    """The models that it names."""
+    configured: Callable[[], ModelProvider]
+    """Gives that provider; it stays open."""
+    reach: Callable[[ProviderChoice], ModelProvider]
+    """Makes a provider that is not configured; whoever asks closes it."""
+    installed: Callable[[], tuple[ProviderInfo, ...]]
+    save: Callable[[ModelSelection, ProviderChoice | None], None]
+    """Writes the configuration; the provider stays as it is without a choice."""
+    busy: Callable[[], bool]
+    """Whether anything is being indexed."""
+    choice: ProviderChoice | None = None
+
+    def at(self, choice: ProviderChoice) -> "ModelService":
+        """The same service as if another provider was configured; selecting models there configures it."""
+        return evolve(self, choice=choice)
+
+    @property
+    def provider_name(self) -> str:
+        """Whose models these are."""
+        return self.configured_name if self.choice is None else self.choice.name
+
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """List the providers that are installed, in order of name."""
+        return self.installed()
 
     def health(self) -> ProviderHealth:
         """Say whether the provider answers."""
-        return self.provider().health()
+        with self._provider() as provider:
+            return provider.health()
 
     def list(self) -> tuple[ModelInfo, ...]:
-        """List the provider's models.
+        """List the models that can be chosen: the provider's and, last, the embedder that comes with OpenMind.
 
         Raises:
             ProviderUnreachable, ProviderError
         """
-        return self.provider().models()
+        with self._provider() as provider:
+            return (*provider.models(), *self._builtin())
 
     def load(self, keys: Sequence[str] | None = None) -> tuple[ModelAction, ...]:
-        """Load models; None loads the configured ones.
+        """Load models, one action a model in order; None loads the configured ones.
 
         Raises:
             ModelNotFound: the provider has no model of that name.
             ProviderUnreachable, ProviderError
         """
-        chosen = self.selection
-        wanted = keys if keys is not None else (chosen.chat_model, chosen.embedding_model, chosen.image_model)
-        names = [name for name in dict.fromkeys(wanted) if name]
-        known = {model.key for model in self.list()}
-        unknown = [name for name in names if name not in known and name != "builtin"]
-        if unknown:
-            raise ModelNotFound(f"There is no model {unknown[0]}", hint="See: openmind models list")
-        return self.provider().load([name for name in names if name in known])
+        wanted = _keys(self.selection) if keys is None else tuple(dict.fromkeys(keys))
+        with self._provider() as provider:
+            if set(wanted) - {BUILTIN}:
+                _require(wanted, _by_key(provider.models()))
+            return _load(provider, wanted)
+
+    def select(self, wanted: ModelSelection, *, load: bool = True) -> SelectionReport:
+        """Choose models, and write them down; the memory must be opened again to use them.
+
+        With `load`, models of the former configuration that are not chosen any more are unloaded, and the chosen ones
+        loaded; a failure of that is a status. Otherwise the provider's memory is left alone.
+
+        Raises:
+            JobActive: something is being indexed.
+            ModelNotFound: there is no such model, or it cannot do what it is chosen for.
+            ProviderUnreachable, ProviderError: the models could not be looked up.
+            ConfigError: the configuration cannot be written.
+        """
+        if self.busy():
+            raise JobActive(
+                "The models cannot be changed while files are being indexed",
+                hint="Wait until that is done, or stop it: openmind index stop",
+            )
+        with self._provider() as provider:
+            if set(_keys(wanted)) - {BUILTIN}:  # without it no server needs to answer
+                _check(wanted, _by_key(provider.models()))
+            self.save(wanted, self.choice)
+            return SelectionReport(
+                provider=self.provider_name,
+                selection=wanted,
+                embedder_changed=_embedder(self.provider_name, wanted)
+                != _embedder(self.configured_name, self.selection),
+                unloaded=self._unload_former(wanted) if load else (),
+                loaded=_load(provider, _keys(wanted)) if load else (),
+            )
+
+    @contextmanager
+    def _provider(self) -> Iterator[ModelProvider]:
+        if self.choice is None:
+            yield self.configured()
+        else:
+            with closing(self.reach(self.choice)) as provider:
+                yield provider
+
+    def _unload_former(self, wanted: ModelSelection) -> tuple[ModelAction, ...]:
+        kept = _keys(wanted) if self.provider_name == self.configured_name else ()
+        keys = [key for key in _keys(self.selection) if key not in {BUILTIN, *kept}]
+        try:
+            return self.configured().unload(keys) if keys else ()
+        except OpenMindError as error:  # the former provider may be what went wrong, and why another is chosen
+            return tuple(ModelAction(model=key, status=f"failed: {error.message}") for key in keys)
+
+    def _builtin(self) -> tuple[ModelInfo, ...]:
+        if self.provider_name == BUILTIN:
+            return ()
+        with closing(self.reach(ProviderChoice(name=BUILTIN))) as provider:
+            return provider.models()
+
+
+def _keys(selection: ModelSelection) -> tuple[str, ...]:
+    """The models of a selection, each once."""
+    chosen = (selection.chat_model, selection.embedding_model, selection.image_model)
+    return tuple(dict.fromkeys(key for key in chosen if key is not None))
+
+
+def _by_key(models: Iterable[ModelInfo]) -> dict[str, ModelInfo]:
+    return {model.key: model for model in models}
+
+
+def _embedder(provider: str, selection: ModelSelection) -> tuple[str, str]:
+    """Name an embedder as the identity of an index does."""
+    model = selection.embedding_model
+    return (BUILTIN if model == BUILTIN else provider, model)
+
+
+def _load(provider: ModelProvider, keys: Sequence[str]) -> tuple[ModelAction, ...]:
+    served = [key for key in keys if key != BUILTIN]
+    actions = {action.model: action for action in provider.load(served)} if served else {}
+    actions[BUILTIN] = ModelAction(model=BUILTIN, status="loaded", skipped=True)
+    return tuple(actions[key] for key in keys if key in actions)
+
+
+def _require(keys: Iterable[str], known: Collection[str]) -> None:
+    for key in keys:
+        if key != BUILTIN and key not in known:
+            raise ModelNotFound(f"There is no model {key}", hint=LIST)
+
+
+def _check(wanted: ModelSelection, known: Mapping[str, ModelInfo]) -> None:
+    """Refuse models that are not there, or of the wrong kind."""
+    _require(_keys(wanted), known)
+    chat, image = known.get(wanted.chat_model or ""), known.get(wanted.image_model or "")
+    embedder = None if wanted.embedding_model == BUILTIN else known[wanted.embedding_model]
+    if chat is not None and chat.type != "llm":
+        raise ModelNotFound(f"The model {chat.key} cannot chat", hint=LIST)
+    if embedder is not None and embedder.type != "embedding":
+        raise ModelNotFound(f"The model {embedder.key} is no embedding model", hint=LIST)
+    if image is not None and not image.supports_images:
+        raise ModelNotFound(f"The model {image.key} cannot see images", hint=LIST)

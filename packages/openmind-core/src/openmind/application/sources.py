@@ -10,6 +10,7 @@ from attrs import frozen
 from openmind.application.recovery import VERSION_AGE_S, Recovery
 from openmind.domain.errors import (
     IndexingBusy,
+    JobActive,
     SourceExists,
     SourceForbidden,
     SourceMissing,
@@ -19,6 +20,7 @@ from openmind.domain.errors import (
 )
 from openmind.domain.ids import SourceId, new_source_id
 from openmind.domain.index import TableState
+from openmind.domain.jobs import IndexJob
 from openmind.domain.paths import displayable, is_within
 from openmind.domain.sources import Source
 from openmind.domain.status import RemovalReport
@@ -33,6 +35,8 @@ class SourceService:
     storage: Storage
     home: Path
     now: Callable[[], datetime]
+    current_job: Callable[[], IndexJob | None]
+    """Gives the background job as it really is; one whose worker died is finished."""
 
     def list(self) -> tuple[Source, ...]:
         """List sources in the order in which they were added."""
@@ -85,13 +89,33 @@ class SourceService:
 
         Raises:
             SourceNotFound
+            JobActive: a background job is unfinished.
         """
+        report = self.forget(source_id)
+        self._sweep()
+        return report
+
+    def forget(self, source_id: SourceId) -> RemovalReport:
+        """The same in one short transaction, for processes that never write passages.
+
+        Vectors and words that nobody can find any more stay on the disk until the next run.
+
+        Raises:
+            SourceNotFound
+            JobActive: a background job is unfinished.
+        """
+        self.current_job()  # marks one that died as failed, so that it is not in the way
         with self.storage.catalog.writing() as session:
             source = session.source(source_id)
+            job = session.latest_job()
+            if job is not None and not job.state.finished:
+                raise JobActive(
+                    "A source cannot be removed while files are being indexed in the background",
+                    hint="Wait until that is done, or stop it: openmind index stop",
+                )
             counts = session.source_counts(source_id)
             session.delete_source(source_id)
             session.drop_unused_texts()
-        self._sweep()
         return RemovalReport(
             source_id=source.id,
             source_path=source.path,

@@ -1,9 +1,10 @@
 """Models and what is known about them."""
 
 import hashlib
+from collections.abc import Mapping
 from typing import Literal
 
-from attrs import frozen
+from attrs import field, frozen
 
 EmbeddingRole = Literal["passage", "query"]
 
@@ -66,6 +67,36 @@ class ModelAction:
     status: str
     """`loaded`, `unloaded`, `failed: …`."""
     skipped: bool = False
+
+
+@frozen(kw_only=True)
+class SelectionReport:
+    """What choosing models changed."""
+
+    provider: str
+    selection: ModelSelection
+    embedder_changed: bool
+    """Whether the index is to be filled anew, beside the one that is searched meanwhile."""
+    unloaded: tuple[ModelAction, ...] = ()
+    loaded: tuple[ModelAction, ...] = ()
+
+
+@frozen(kw_only=True)
+class ProviderChoice:
+    """A provider as a person would configure it."""
+
+    name: str
+    settings: Mapping[str, object] = field(factory=dict)
+    """The other keys of `[provider]`."""
+
+
+@frozen(kw_only=True)
+class ProviderInfo:
+    """A provider that is installed."""
+
+    name: str
+    display_name: str
+    configured: bool
 
 
 @frozen(kw_only=True)

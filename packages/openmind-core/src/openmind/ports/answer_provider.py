@@ -49,7 +49,8 @@ class AnswerProvider(Protocol):
         """Answer piece by piece; exactly one `Reply` comes last.
 
         Reasoning comes only when it was asked for, and never inside `AnswerText`. Closing the iterator stops the
-        generation.
+        generation. Another thread may do that while a piece is waited for: an iterator that allows it ends the wait
+        at once, a plain generator raises `ValueError` and is closed with its next piece.
 
         Raises:
             ProviderUnreachable: no connection; nothing was generated.

@@ -1,0 +1,74 @@
+"""An answer while it is written: one thread reads it, any thread may end it."""
+
+from collections.abc import Generator, Iterator
+from threading import Lock
+from typing import TypeVar
+
+from attrs import define, field
+
+from openmind.domain.answers import AnswerEvent
+
+T = TypeVar("T")
+
+
+@define
+class Line:
+    """The line to the model that is speaking, so that another thread can hang up while it is listened to."""
+
+    _words: Iterator[object] | None = field(default=None, init=False)
+    _hung_up: bool = field(default=False, init=False)
+
+    def listen(self, words: Iterator[T]) -> Iterator[T]:
+        """Pass on what a model says."""
+        self._words = words
+        try:
+            if not self._hung_up:
+                yield from words
+        finally:
+            self._words = None
+
+    def hang_up(self) -> None:
+        """End what is listened to: at once where the model allows that, else with its next word."""
+        self._hung_up = True
+        close = getattr(self._words, "close", None)
+        if close is not None:
+            try:
+                close()
+            except ValueError:
+                return  # a plain generator cannot be closed while it runs in another thread; its reader does it
+
+
+@define
+class AnswerStream:
+    """The events of one answer. Reading blocks; closing never does."""
+
+    _events: Generator[AnswerEvent, None, None]
+    _line: Line = field(factory=Line)
+    _closed: bool = field(default=False, init=False)
+    _reading: Lock = field(factory=Lock, init=False, repr=False)
+
+    def __iter__(self) -> "AnswerStream":
+        return self
+
+    def __next__(self) -> AnswerEvent:
+        try:
+            with self._reading:
+                if self._closed:
+                    raise StopIteration
+                return next(self._events)
+        finally:
+            self._tidy()
+
+    def close(self) -> None:
+        """Stop the model, from whatever thread. Nothing more comes; what is being waited for may still arrive."""
+        self._closed = True
+        self._line.hang_up()
+        self._tidy()
+
+    def _tidy(self) -> None:
+        """Give back what the model holds, unless the reader is just waiting for it: then the reader does this."""
+        if self._closed and self._reading.acquire(blocking=False):
+            try:
+                self._events.close()
+            finally:
+                self._reading.release()
