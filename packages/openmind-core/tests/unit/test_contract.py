@@ -319,6 +319,8 @@ def test_an_error_of_a_plugin_takes_the_status_of_its_family() -> None:
         ((Place(kind="lines", start=7, end=7),), "line 7"),
         ((Place(kind="sheet", start=2, label="Budget"), Place(kind="rows", start=3, end=9)), "Budget › rows 3–9"),
         ((Place(kind="slide", start=3),), "slide 3"),
+        ((Place(kind="paragraphs", start=3, end=4),), "paragraphs 3–4"),
+        ((Place(kind="paragraphs", start=3),), "paragraph 3"),
         ((Place(kind="heading"),), ""),
         ((Place(kind="chapter", start=1, label="The Whale"),), "The Whale"),
     ],

@@ -259,7 +259,8 @@ def _place_text(place: Place) -> str:
         case "row" | "rows":
             return _numbered(place, "row", "rows")
         case kind:
-            return place.label or _numbered(place, kind, kind)
+            one = kind.removesuffix("s")
+            return place.label or _numbered(place, one, f"{one}s")
 
 
 def _numbered(place: Place, one: str, many: str) -> str:
