@@ -87,6 +87,15 @@ def test_a_quoted_phrase_must_hold(kitchen: Shelf) -> None:
     assert find(kitchen, '"bread soup"').state is SearchState.NOTHING_FOUND
 
 
+def test_a_name_made_of_function_words_is_found_word_for_word(kitchen: Shelf) -> None:
+    kitchen.put("/notes/band.txt", "The Who played in Leeds.")
+    for number in range(150):
+        kitchen.put(f"/noise/{number}.txt", f"Who is the one who knows who wrote letter {number}, or who read it?")
+
+    assert paths(find(kitchen, "The Who"))[0] == "/notes/band.txt"
+    assert paths(find(kitchen, "who the"))[0] != "/notes/band.txt"
+
+
 def test_a_sentence_that_quotes_what_nothing_holds_is_plain_text(kitchen: Shelf) -> None:
     sentence = 'For how many minutes must the bread bake in the hot oven until it is "well and truly done"?'
 

@@ -25,6 +25,8 @@ class Legs:
     words: Leg | None
     """None when the leg was not asked, or failed."""
     vectors: Leg | None
+    runs: frozenset[ChunkKey] = frozenset()
+    """Candidates of the words leg that hold the whole query word for word: worth as much as its best one besides."""
     files: Mapping[FileId, FileRecord]
     """The files of all candidates."""
     background: float
@@ -49,8 +51,8 @@ class Legs:
     def ranked(self, profile: RetrievalProfile, *, coverage: float) -> list[Ranked]:
         """Score every candidate; `coverage` is the share of the query that the best passage holds."""
         scores = fuse(
-            _scores(self.words),
-            _scores(self.vectors),
+            self._words_scores(),
+            None if self.vectors is None else {key: one.score for key, one in self.vectors.items()},
             words_weight=profile.words_weight,
             coverage=coverage,
             background=self.background,
@@ -59,6 +61,12 @@ class Legs:
         return [
             Ranked(key=one.key, score=scores[one.key], path=paths[one.key.file_id], passage=one.passage) for one in self
         ]
+
+    def _words_scores(self) -> dict[ChunkKey, float] | None:
+        if self.words is None:
+            return None
+        best = max((one.score for one in self.words.values()), default=0.0)
+        return {key: one.score + best * (key in self.runs) for key, one in self.words.items()}
 
     def explain(self, key: ChunkKey, coverage: float) -> Explanation:
         """Say where each leg had a passage."""
@@ -71,10 +79,6 @@ class Legs:
             cosine=cosine,
             coverage=coverage,
         )
-
-
-def _scores(leg: Leg | None) -> dict[ChunkKey, float] | None:
-    return None if leg is None else {key: one.score for key, one in leg.items()}
 
 
 def _place(leg: Leg | None, key: ChunkKey) -> tuple[int, float] | tuple[None, None]:

@@ -8,9 +8,11 @@ from openmind.application.snapshot_search import Findings, Question, SnapshotSea
 from openmind.application.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
 from openmind.domain.errors import EmptyQuery, ProviderError, SourceNotFound, StoreDamaged, UsageError
+from openmind.domain.function_words import ENGLISH
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable
 from openmind.domain.models import EmbedderIdentity, RetrievalProfile
+from openmind.domain.queries import AnalysedQuery
 from openmind.domain.search import (
     MAX_QUERY_CHARS,
     MAX_SEARCH_LIMIT,
@@ -24,6 +26,8 @@ from openmind.ports.catalog import Catalog, MemoryCounts
 from openmind.ports.chunk_store import ChunkFilter, ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
 
+LONGEST_RUN = 4
+"""Longer queries have enough other words to be found by."""
 ATTEMPTS = 3
 """A table may be replaced by another between two looks at the catalog; hardly ever twice in a row."""
 UNREADABLE = "The index cannot be read; the next `openmind index` makes it again from the kept text."
@@ -66,7 +70,10 @@ class SearchService:
             StoreError: the catalog cannot be read.
         """
         query = checked(request)
-        question = Question(query=analyse_query(query), limit=request.limit, per_file=request.per_file)
+        analysed = analyse_query(query)
+        question = Question(
+            query=analysed, whole=whole(query, analysed), limit=request.limit, per_file=request.per_file
+        )
         for _ in range(ATTEMPTS):
             meaning = self._embed(query)
             if meaning is None:
@@ -169,6 +176,15 @@ def checked(request: SearchRequest) -> str:
     if request.per_file < 0:
         raise UsageError(f"The most hits of one file cannot be {request.per_file}", hint="0 means no limit.")
     return query
+
+
+def whole(query: str, analysed: AnalysedQuery) -> tuple[str, ...]:
+    """Return a short query as one run of words if it is little more than function words: they are what it is about."""
+    telling = [term for term in analysed.terms if term not in ENGLISH]
+    if analysed.phrases or len(analysed.terms) > LONGEST_RUN or len(telling) > 1:
+        return ()
+    run = next(iter(analyse_query(f'"{query}"').phrases), ())
+    return run if 1 < len(run) <= LONGEST_RUN else ()
 
 
 def _wanted(allowed: frozenset[SourceId], filters: SearchFilters) -> frozenset[SourceId]:

@@ -1,13 +1,13 @@
 """One search over one snapshot of both stores."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from attrs import evolve, field, frozen
 
 from openmind.application.legs import Legs
 from openmind.domain.chunks import ChunkKey, ChunkRow
 from openmind.domain.files import FileRecord
-from openmind.domain.ids import SourceId
+from openmind.domain.ids import FileId, SourceId
 from openmind.domain.models import RetrievalProfile
 from openmind.domain.packing import read_metadata
 from openmind.domain.paths import name_of
@@ -36,6 +36,8 @@ class Question:
     """What is looked for, understood and embedded."""
 
     query: AnalysedQuery
+    whole: tuple[str, ...] = ()
+    """The query as one run of words, where its function words may be the point: `The Who`."""
     vector: bytes | None = field(default=None, repr=False)
     """None when the vectors leg is not to be asked."""
     profile: RetrievalProfile = field(factory=RetrievalProfile)
@@ -90,7 +92,7 @@ class SnapshotSearch:
     def _find(self, question: Question, width: int) -> tuple[Findings, bool]:
         """Look among `width` candidates of each leg; says also whether there may be more."""
         query, profile = question.query, question.profile
-        legs = self._with_phrases(query, self._ask(question, width))
+        legs = self._side_by_side(question, self._with_phrases(query, self._ask(question, width)))
         asked = self._weigh(query)
         draft = _arranged(legs.ranked(profile, coverage=1.0), question)
         rows = self.view.rows({*(one.key for one in draft), *legs.first(WITNESSES)})
@@ -113,27 +115,43 @@ class SnapshotSearch:
         words = WordsQuery(terms=asked, phrases=question.query.phrases) if asked else None
         query = CandidateQuery(words=words, vector=question.vector, filter=self.filter, limit=width)
         found = self.view.candidates(query)
-        files = self.reader.files({one.key.file_id for one in (*found.words, *found.vectors)})
-
-        def confirmed(candidates: Iterable[Candidate]) -> dict[ChunkKey, Candidate]:
-            return {one.key: one for one in candidates if self._shows(files.get(one.key.file_id), one.key)}
-
+        files = self._files((*found.words, *found.vectors))
         notes = []
         if found.words_error:
             notes.append(f"Found by meaning only: the index of words failed ({found.words_error}).")
         if found.vectors_error:
             notes.append(f"Found by words only: the vectors could not be searched ({found.vectors_error}).")
         return Legs(
-            words=None if words is None or found.words_error else confirmed(found.words),
-            vectors=None if question.vector is None or found.vectors_error else confirmed(found.vectors),
+            words=None if words is None or found.words_error else self._shown(found.words, files),
+            vectors=None if question.vector is None or found.vectors_error else self._shown(found.vectors, files),
             files=files,
             background=found.background,
             full=max(len(found.words), len(found.vectors)) >= width,
             notes=tuple(notes),
         )
 
-    def _shows(self, file: FileRecord | None, key: ChunkKey) -> bool:
-        return file is not None and file.live_generation == key.generation and file.source_id in self.sources
+    def _files(self, candidates: Iterable[Candidate]) -> dict[FileId, FileRecord]:
+        return self.reader.files({one.key.file_id for one in candidates})
+
+    def _shown(self, candidates: Iterable[Candidate], files: Mapping[FileId, FileRecord]) -> dict[ChunkKey, Candidate]:
+        """Keep the passages that are live, of sources that may show up."""
+        return {
+            one.key: one
+            for one in candidates
+            if (file := files.get(one.key.file_id)) is not None
+            and file.live_generation == one.key.generation
+            and file.source_id in self.sources
+        }
+
+    def _side_by_side(self, question: Question, legs: Legs) -> Legs:
+        """Add the passages that hold the whole query word for word; loose function words would never find them."""
+        if not question.whole or legs.words is None:
+            return legs
+        words = WordsQuery(terms=(), phrases=(question.whole,))
+        found = self.view.candidates(CandidateQuery(words=words, filter=self.filter, limit=LEG)).words
+        files = self._files(found)
+        runs = self._shown(found, files)
+        return evolve(legs, words={**runs, **legs.words}, runs=frozenset(runs), files={**legs.files, **files})
 
     def _with_phrases(self, query: AnalysedQuery, legs: Legs) -> Legs:
         """Keep only what holds the quoted phrases; the words leg has made sure of that, the vectors leg has not."""
