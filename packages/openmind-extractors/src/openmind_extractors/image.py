@@ -7,7 +7,7 @@ configured `ImageDescriber` for it and adds a segment of kind `picture`.
 import struct
 import warnings
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 
@@ -26,10 +26,11 @@ from openmind_extractors.reading import read_start
 from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
 
 MAX_PIXELS = 64_000_000
-"""A picture is 4 bytes a pixel in memory; cameras make up to 60 megapixels."""
+"""Cameras make up to 60 megapixels; what claims more is made to fill memory."""
 
-MAX_DEEP_PIXELS = 16_000_000
-"""The same for pictures of 16 or 32 bits a channel, of which several copies are needed."""
+MAX_DECODED_BYTES = 160_000_000
+"""Memory for the pixels of one picture, beside a recognition engine that needs half a gigabyte. Of a larger picture
+only what its file says is kept."""
 
 MAX_FRAMES = 50
 """Pages of a TIFF that are read; of an animation it is the first picture."""
@@ -43,6 +44,7 @@ MIN_READ_SIDE = 24
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "DIB", "TIFF", "GIF", "AVIF")
 """Named, so that no other decoder of Pillow is tried: some start programs."""
 
+_ONE_BYTE_MODES = frozenset({"1", "L", "P"})
 _DEEP_MODES = frozenset({"I", "F", "I;16", "I;16B", "I;16L", "I;16N"})
 
 _FAILURES = (
@@ -77,14 +79,15 @@ class ImageExtractor:
         recognition = Recognition(self.tools)
         wants_text = self.tools.ocr is not None and self.tools.config.images.ocr_enabled
         with _open(blob) as image:
-            metadata = read_metadata(image, size_bytes=_size(blob), keep_gps=self.tools.config.images.keep_gps)
+            fits = _fits(image)
+            keep_gps = self.tools.config.images.keep_gps
+            metadata = read_metadata(image, size_bytes=_size(blob), keep_gps=keep_gps, may_decode=fits)
             frames = min(getattr(image, "n_frames", 1), MAX_FRAMES + 1) if image.format == "TIFF" else 1
-            first = _pixels(image)
+            first = _pixels(image) if fits else None
             yield DocumentFacts(title=title_of(metadata), metadata=metadata)
             yield Segment(text=searchable(metadata, frames=frames), locator=(Place(kind="part", label="metadata"),))
-            pages = (first, *()) if frames == 1 else _frames(image)
             unread = 0
-            for number, page in enumerate(pages if wants_text else (), start=1):
+            for number, page in enumerate(_pages(image, first, frames) if wants_text else (), start=1):
                 if is_blank(page):
                     continue
                 text = recognition.read(page)
@@ -93,10 +96,20 @@ class ImageExtractor:
                     yield Segment(text=text, locator=(Place(kind="page", start=number),) if frames > 1 else ())
                 else:
                     yield DocumentFacts(title=title_of(metadata), metadata=metadata)  # a sign of life
-        yield _facts(metadata, recognition, frames=frames, unread=unread)
+        yield _facts(metadata, recognition, frames=frames, unread=unread, fits=fits)
 
 
-def _facts(metadata: dict[str, object], recognition: Recognition, *, frames: int, unread: int) -> DocumentFacts:
+def _pages(image: Image.Image, first: PageImage | None, frames: int) -> Iterable[PageImage]:
+    """Return the pages of a picture, which mostly has one."""
+    if first is None:
+        return ()
+    return (first,) if frames == 1 else _frames(image)
+
+
+def _facts(
+    metadata: dict[str, object], recognition: Recognition, *, frames: int, unread: int, fits: bool
+) -> DocumentFacts:
+    """Sum up what was read how, and what is missing."""
     used = recognition.pages > 0
     told = {
         **metadata,
@@ -106,6 +119,8 @@ def _facts(metadata: dict[str, object], recognition: Recognition, *, frames: int
         **recognition.metadata(),
     }
     notes = []
+    if not fits:
+        notes.append("the picture is too large for its text to be read")
     if frames > MAX_FRAMES:
         notes.append(f"only the first {MAX_FRAMES} pages were read")
     if unread:
@@ -150,10 +165,16 @@ def _too_large() -> ExtractionFailed:
 
 def _check(image: Image.Image) -> None:
     pixels = image.width * image.height
-    if pixels > (MAX_DEEP_PIXELS if image.mode in _DEEP_MODES else MAX_PIXELS):
+    if pixels > MAX_PIXELS:
         raise _too_large()
     if image.format == "JPEG" and pixels > READ_PIXELS:
         image.draft("RGB", (2_400, 2_400))  # decodes at half or a quarter of the size
+
+
+def _fits(image: Image.Image) -> bool:
+    """Whether the decoded pixels fit in memory; of deep values several copies are needed."""
+    size = 1 if image.mode in _ONE_BYTE_MODES else 12 if image.mode in _DEEP_MODES else 4
+    return image.width * image.height * size <= MAX_DECODED_BYTES
 
 
 def _frames(image: Image.Image) -> Iterator[PageImage]:
@@ -162,7 +183,8 @@ def _frames(image: Image.Image) -> Iterator[PageImage]:
         if number >= MAX_FRAMES:
             return
         _check(frame)
-        yield _pixels(frame)
+        if _fits(frame):
+            yield _pixels(frame)
 
 
 def _pixels(image: Image.Image) -> PageImage:

@@ -43,8 +43,15 @@ _SEARCHED = {
 }
 
 
-def read_metadata(image: Image.Image, *, size_bytes: int, keep_gps: bool) -> dict[str, object]:
-    """Return what is known of a picture, safe for JSON; binary fields are summed up, the place is left out."""
+def read_metadata(image: Image.Image, *, size_bytes: int, keep_gps: bool, may_decode: bool = True) -> dict[str, object]:
+    """Return what is known of a picture, safe for JSON.
+
+    Args:
+        image: an open picture.
+        size_bytes: the size of its file.
+        keep_gps: whether the place where it was taken is kept.
+        may_decode: whether its pixels may be decoded: a PNG can say more behind them.
+    """
     width, height = image.size
     found: dict[str, object] = {
         "file_type": "image",
@@ -55,7 +62,7 @@ def read_metadata(image: Image.Image, *, size_bytes: int, keep_gps: bool) -> dic
         "image_format": image.format or "",
         "image_size_bytes": size_bytes,
     }
-    exif = dict(_exif(image, keep_gps=keep_gps))
+    exif = dict(_exif(image, keep_gps=keep_gps)) if may_decode or image.format != "PNG" else {}
     if exif:
         found["image_exif"] = exif
     info = dict(_info(image))

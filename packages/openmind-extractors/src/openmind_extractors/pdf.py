@@ -14,8 +14,10 @@ from openmind.ports.extractor import Blob
 from openmind_extractors.ocr.engine import Recognition, is_blank
 from openmind_extractors.outline import HeadingPath
 from openmind_extractors.page_text import RunningHeads, mend
+from openmind_extractors.pdf_bombs import refuse_bombs
 from openmind_extractors.pdfium import Bookmark, Note, PdfiumDocument, PdfiumPage, open_pdfium
 from openmind_extractors.pypdf_pages import PypdfPages
+from openmind_extractors.reading import told_as_reasons
 from openmind_extractors.text_quality import (
     Usability,
     is_letter_spaced,
@@ -48,6 +50,8 @@ class PdfExtractor:
 
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield what is known first, then each page, then the final facts."""
+        with told_as_reasons():
+            refuse_bombs(blob)
         second = PypdfPages(blob)
         try:
             with open_pdfium(blob) as document:

@@ -244,6 +244,14 @@ def test_a_large_photo_is_read_smaller(read, make: SimpleNamespace) -> None:
     assert page.width * page.height <= 12_000_000
 
 
+def test_of_a_picture_that_is_large_but_honest_the_metadata_is_kept(read) -> None:
+    reading = read("poster.png", png_header(9_000, 7_000) + chunk(b"IDAT", zlib.compress(b"\0" * 1_000)))
+
+    assert reading.reason is FileReason.PARTIAL
+    assert "too large for its text" in reading.note
+    assert "9000 × 7000 pixels" in reading.text
+
+
 def test_a_bomb_in_a_text_chunk_is_damage(read) -> None:
     text = b"Comment\0\0" + zlib.compress(b"x" * 80_000_000, 9)
     data = png_header(1, 1) + chunk(b"zTXt", text) + chunk(b"IDAT", zlib.compress(b"\0\0\0\0")) + chunk(b"IEND", b"")

@@ -1,4 +1,5 @@
 import time
+import zlib
 from io import BytesIO
 from types import SimpleNamespace
 
@@ -302,6 +303,43 @@ def test_a_hundred_thousand_references_to_a_page_are_read_up_to_the_limit(read, 
     assert reading.reason in {FileReason.PARTIAL, FileReason.DAMAGED}
     if reading.reason is FileReason.PARTIAL:
         assert "5,000 of 100,000 pages" in reading.note
+
+
+def deflated(make: SimpleNamespace, content: bytes, kind: str = "") -> bytes:
+    packed = zlib.compress(content, 9)
+    stream = f"<< {kind} /Filter /FlateDecode /Length {len(packed)} >> stream\n".encode() + packed + b"\nendstream"
+    page = "/Contents 4 0 R /Resources << /Font << /F1 3 0 R >> >> /MediaBox [0 0 595 842]"
+    return make.pdf(b"", extra=[stream, f"<< /Type /Page /Parent 2 0 R {page} >>"]).replace(
+        b"/Kids [7 0 R]", b"/Kids [5 0 R]"
+    )
+
+
+def test_a_stream_that_unpacks_to_gigabytes_is_not_unpacked(read, make: SimpleNamespace, tmp_path) -> None:
+    bomb = deflated(make, b" " * 150_000_000)
+    path = tmp_path / "bomb.pdf"
+    path.write_bytes(bomb)
+
+    assert len(bomb) < 200_000
+    assert read("bomb.pdf", bomb).reason is FileReason.TOO_BIG
+    assert "100 MB" in read("bomb.pdf", path).note
+
+
+def test_a_long_but_honest_stream_and_a_blank_picture_are_no_bombs(read, make: SimpleNamespace) -> None:
+    text = make.text_stream(LINES)
+    honest = deflated(make, text + b" " * 60_000_000)
+    picture = deflated(make, b"\xff" * 150_000_000, "/Subtype /Image")
+
+    assert "committee" in read("a.pdf", honest).text
+    assert read("b.pdf", picture).reason is not FileReason.TOO_BIG
+
+
+def test_many_drawing_operations_are_no_text_and_take_bounded_time(read, make: SimpleNamespace) -> None:
+    started = time.process_time()
+
+    reading = read("plan.pdf", make.pdf(b"0 0 1 1 re f\n" * 300_000))
+
+    assert reading.segments == ()
+    assert time.process_time() - started < 10
 
 
 def test_what_is_no_pdf_is_read_as_what_it_is_or_named(read) -> None:
