@@ -15,7 +15,9 @@ _WORD = re.compile(r"\S")
 _SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]»]*(?=\s)|[。！？；।؟][\"'”’」』）]*")
 _BLANK = re.compile(r"\s")
 _SLACK = 6
-"""A cut may stand this fraction of the longest passage away from where an even division would put it."""
+"""A cut amid a paragraph may stand this fraction of the longest passage away from where an even division puts it."""
+_INDENT = 8
+"""Blanks before the first word of a passage that are kept, as a fraction of the longest passage."""
 
 
 @frozen(kw_only=True)
@@ -40,7 +42,8 @@ class Block:
 
 def pieces(text: str, limits: Limits, blocks: Sequence[Block] = ()) -> Iterator[tuple[int, str]]:
     """Divide a text into passages, each with its offset. Blanks at their ends are left out."""
-    start, stop = _first_word(text, 0), len(text.rstrip())
+    indent = limits.most // _INDENT
+    start, stop = _first_word(text, 0, indent), len(text.rstrip())
     while start < stop:
         if stop - start <= limits.most:
             yield start, text[start:stop]
@@ -49,22 +52,20 @@ def pieces(text: str, limits: Limits, blocks: Sequence[Block] = ()) -> Iterator[
         yield start, text[start:end].rstrip()
         if end >= stop:
             return
-        following = _first_word(text, _overlap(text, end, limits, blocks))
-        start = following if following > start else _first_word(text, end)
+        following = _first_word(text, _overlap(text, end, limits, blocks), indent)
+        start = following if following > start else _first_word(text, end, indent)
 
 
-def _first_word(text: str, position: int) -> int:
-    """Skip blanks, but not the indentation of the line that follows."""
+def _first_word(text: str, position: int, indent: int = 0) -> int:
+    """Skip blanks, but not the indentation of the line that follows, up to `indent` characters."""
     word = _WORD.search(text, position)
     if word is None:
         return len(text)
     found = word.start()
-    if found == position:
-        return found
-    line = text.rfind("\n", position, found)
-    if line >= 0:
-        return line + 1
-    return position if position == 0 or text[position - 1] == "\n" else found
+    line = text.rfind("\n", position, found) + 1
+    if line == 0 and (position == 0 or text[position - 1] == "\n"):
+        line = position
+    return line if line >= position and found - line <= indent else found
 
 
 def _end(text: str, start: int, stop: int, limits: Limits, blocks: Sequence[Block]) -> int:
@@ -73,10 +74,10 @@ def _end(text: str, start: int, stop: int, limits: Limits, blocks: Sequence[Bloc
     even = start + max(-(-(stop - start - overlap) // passages) + overlap, limits.least)
     slack = limits.most // _SLACK
     low, high = max(start + limits.least, even - slack), min(start + limits.most, even + slack)
-    end = 0
+    end = _nearest(text, "\n\n", start + limits.least, even, start + limits.most)
     block = _block_at(blocks, even)
     if block:
-        end = _nearest(text, "\n", low, even, high)
+        end = end or _nearest(text, "\n", low, even, high)
     end = end or _cut(text, low, even, high)
     block = _block_at(blocks, end)
     if block is None or block.end - block.start > limits.most:
@@ -88,10 +89,7 @@ def _end(text: str, start: int, stop: int, limits: Limits, blocks: Sequence[Bloc
 
 
 def _cut(text: str, low: int, even: int, high: int) -> int:
-    """Choose the best place within a window."""
-    found = _nearest(text, "\n\n", low, even, high)
-    if found:
-        return found
+    """Choose the best place within a window without a paragraph's end."""
     ends = [end.end() for end in _SENTENCE_END.finditer(text, low, high)]
     if ends:
         return min(ends, key=lambda end: abs(end - even))

@@ -74,10 +74,11 @@ class FoldedText:
         """Return the stretch of text that became folded characters `start` to `end`."""
         if self.origins is None:
             return start, end
-        first, last = self.origins[start], self.origins[end - 1]
+        last = self.origins[end - 1]
         # One character may have become several: go on to where the next one begins.
-        following = next((origin for origin in self.origins[end:] if origin > last), len(self.text))
-        return first, following
+        while self.origins[end] == last:
+            end += 1
+        return self.origins[start], self.origins[end]
 
     def units(self) -> Iterator[Unit]:
         for token in _TOKEN.finditer(self.folded):

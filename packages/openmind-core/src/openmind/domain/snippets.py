@@ -73,9 +73,10 @@ def _stretch(line: str, place: Span, room: int) -> Span:
 
 def _beginning(line: str, earliest: int, latest: int) -> int:
     """Choose where to begin: with a sentence, else with a word, else with a character."""
-    sentence = max(line.rfind(mark, earliest - len(mark), latest) for mark in _SENTENCE_ENDS)
-    if sentence >= 0:
-        return sentence + 2
+    starts = [line.find(mark, earliest - len(mark), latest) + len(mark) for mark in _SENTENCE_ENDS]
+    sentence = min((start for start in starts if start >= earliest), default=0)
+    if sentence:
+        return sentence
     blank = line.find(" ", earliest - 1, latest)
     return blank + 1 if blank >= 0 else border(line, earliest)
 
