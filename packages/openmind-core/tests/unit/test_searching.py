@@ -293,6 +293,17 @@ def test_passages_without_vectors_are_found_and_counted(kitchen: Shelf) -> None:
     assert result.degraded_reason == "1 of 5 passages have no vectors yet and are found by words."
 
 
+def test_while_no_passage_has_a_vector_the_words_decide_alone() -> None:
+    shelf = Shelf()
+    shelf.put("/notes/late.md", "A rhubarb cake.", vectors=False)
+
+    result = find(shelf, "rhubarb cake")
+
+    assert result.state is SearchState.OK
+    assert result.hits[0].score == pytest.approx(1.0)
+    assert result.degraded
+
+
 def test_the_count_of_passages_keeps_up_with_the_memory(kitchen: Shelf) -> None:
     searching = kitchen.searching()
     searching.search(SearchRequest(query="rhubarb"))

@@ -132,7 +132,8 @@ class SearchService:
                     filter=_narrowed(everything, filters, wanted),
                     passages=counts.chunks,
                 )
-                asked = evolve(question, vector=meaning.vector, profile=meaning.profile)
+                some_vectors = counts.missing_vectors < counts.chunks
+                asked = evolve(question, vector=meaning.vector if some_vectors else None, profile=meaning.profile)
                 found = search.find(asked)
                 state = SearchState.OK if found.relevant else SearchState.NOTHING_FOUND
                 if not found.relevant and filters:
