@@ -168,6 +168,36 @@ def test_code_is_kept_whole_where_it_fits() -> None:
     assert any(code in chunk.text for chunk in found)
 
 
+def test_code_that_ended_a_passage_is_not_begun_again() -> None:
+    code = "\n".join(f"line_{number}()" for number in range(30))
+
+    first, second, *_ = passages(
+        segment(SENTENCES[:700], kind="text"), segment(code, start=2, kind="code"), segment(SENTENCES[:3_000], start=40)
+    )
+
+    assert first.text.endswith("line_29()")
+    assert second.text.startswith("Sentence number 0")
+
+
+def test_code_that_fits_is_not_divided_for_an_even_length() -> None:
+    code = "\n".join(f"line_{number:04}()" for number in range(50))
+
+    first, *_ = passages(
+        segment(SENTENCES[:500]), segment(code, start=2, kind="code"), segment(SENTENCES[:2_000], start=60)
+    )
+
+    assert first.text.endswith("line_0049()")
+
+
+def test_code_that_does_not_fit_any_more_begins_a_passage() -> None:
+    code = "\n".join(f"a_longer_line_{number:04}()" for number in range(50))
+
+    first, second = passages(segment(SENTENCES[:600]), segment(code, start=3, kind="code"))
+
+    assert first.text == SENTENCES[:600].strip()
+    assert second.text == code
+
+
 def test_long_code_is_divided_between_lines_and_keeps_its_indentation() -> None:
     code = "\n".join(f"    value_{number} = compute({number})" for number in range(300))
 
@@ -207,6 +237,18 @@ def test_other_counted_places_are_narrowed_where_each_line_is_one() -> None:
     assert found[0].locator[0].end != 18
     for one, other in pairwise(found):
         assert (one.locator[0].end or 0) + 1 >= (other.locator[0].start or 0)
+
+
+def test_counted_places_hold_across_segments() -> None:
+    groups = [
+        Segment(text=f"One {start}.\nTwo.", locator=(Place(kind="paragraphs", start=start, end=start + 1),))
+        for start in (1, 3, 5)
+    ]
+
+    [chunk] = passages(*groups)
+
+    assert chunk.text == "One 1.\nTwo.\nOne 3.\nTwo.\nOne 5.\nTwo."
+    assert chunk.locator == (Place(kind="paragraphs", start=1, end=6),)
 
 
 def test_context_is_one_bounded_line() -> None:

@@ -50,8 +50,6 @@ def pieces(text: str, limits: Limits, blocks: Sequence[Block] = ()) -> Iterator[
             return
         end = _end(text, start, stop, limits, blocks)
         yield start, text[start:end].rstrip()
-        if end >= stop:
-            return
         following = _first_word(text, _overlap(text, end, limits, blocks), indent)
         start = following if following > start else _first_word(text, end, indent)
 
@@ -112,20 +110,21 @@ def _nearest(text: str, mark: str, low: int, even: int, high: int) -> int:
 
 
 def _overlap(text: str, end: int, limits: Limits, blocks: Sequence[Block]) -> int:
-    """Return where the passage after a cut begins: with a sentence, else a line or a word, before the cut."""
+    """Return where the passage after a cut begins: with a sentence, else a line or a word, before the cut.
+
+    Nothing is repeated of a block that ended the passage, and nothing before a block that would not fit any more.
+    """
     low, high = end - limits.overlap_most, end - limits.overlap_least
     block = _block_at(blocks, end - 1)
-    if block and low <= block.start:
-        # A block that ended the passage is not begun again.
+    if block and block.end <= end:
         return end
     if block:
-        line = text.find("\n", low, end)
+        line = text.find("\n", max(low, block.start), end)
         return line + 1 if line >= 0 else end
     start = _beginning(text, low, high)
     word = _first_word(text, end)
     following = next((block for block in blocks if block.start <= word < block.end), None)
     if following and following.end - following.start <= limits.most < following.end - start:
-        # What it repeats would push the block out of the passage that can hold it whole.
         return end
     inside = _block_at(blocks, start)
     return min(inside.end, end) if inside else start

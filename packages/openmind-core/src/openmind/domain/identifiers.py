@@ -92,6 +92,8 @@ def pieces_of(token: str) -> list[str]:
 
 def _apart(token: str, first_level: int) -> Iterator[Identifier]:
     """Yield a token and, below it, its pieces: a path, its links, what is dotted, what is hyphenated, humps."""
+    if token.isalnum():
+        first_level = len(_LEVELS)
     for level in range(first_level, len(_LEVELS)):
         if level == 2 and (whole := _abbreviation(token) or _version(token)):
             yield whole
