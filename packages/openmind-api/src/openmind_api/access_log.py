@@ -26,12 +26,19 @@ class AccessLine:
     seconds: float
 
 
+class _Quiet(RotatingFileHandler):
+    """A log that cannot be written, as on a full disk, is no reason to fail or to complain at each request."""
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name is logging's
+        """Do nothing."""
+
+
 class ServerLog:
     """Writes `api.jsonl`: requests, and failures that are bugs."""
 
     def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._now = now
-        self._handler = RotatingFileHandler(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        self._handler = _Quiet(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
 
     def access(self, line: AccessLine) -> None:
         """Note a request."""
@@ -50,6 +57,10 @@ class ServerLog:
     def bug(self, request_id: str, where: str) -> None:
         """Note where an unforeseen error came from."""
         self._write({"event": "bug", "request_id": request_id, "where": where})
+
+    def warning(self, sentence: str) -> None:
+        """Note what a person should know about the server itself."""
+        self._write({"event": "warning", "message": sentence})
 
     def close(self) -> None:
         """Close the file."""

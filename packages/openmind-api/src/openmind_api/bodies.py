@@ -16,7 +16,7 @@ T = TypeVar("T")
 BODY = "body"
 """Path of what is wrong with the body as a whole."""
 _PLACE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
-_NAMED = re.compile(r"(?:unknown|required) field `(?P<name>[^`]*)`")
+_NAMED = re.compile(r"(?:(?:unknown|required) field |^)`(?P<name>[^`]*)`")
 
 
 class StrictBody(AbstractDTO[T], Generic[T]):
@@ -77,4 +77,11 @@ def located(message: str) -> tuple[str, str]:
     named = _NAMED.search(sentence)
     if named:
         parts.append(named["name"])
-    return ".".join(parts) or BODY, sentence[:1].lower() + sentence[1:]
+    return ".".join(parts) or BODY, worded(sentence)
+
+
+def worded(sentence: str) -> str:
+    """Say it without regular expressions, which few people read."""
+    if "matching regex" in sentence:
+        return "it does not have the right form"
+    return sentence[:1].lower() + sentence[1:]

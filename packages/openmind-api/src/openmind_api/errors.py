@@ -8,12 +8,14 @@ from attrs import evolve
 from litestar import Request, Response
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException, ValidationException
-from litestar.types import ExceptionHandlersMap
+from litestar.types import ExceptionHandlersMap, Scope
 from openmind.domain.contract import Object, error_object, status_of
 from openmind.domain.errors import OpenMindError, TooBusy
 
 from openmind_api import problems
+from openmind_api.bodies import worded
 from openmind_api.problems import Refusal
+from openmind_api.refused import Refused
 
 RETRY_AFTER_S = 2
 OURS = {
@@ -22,6 +24,8 @@ OURS = {
     413: problems.TOO_LARGE,
 }
 BAD_REQUEST = 400
+DATA = "data"
+"""What Litestar calls a body that is not there."""
 
 AnyRequest = Request[object, object, State]
 BugSink = Callable[[str, str], None]
@@ -32,12 +36,30 @@ def exception_handlers(note_bug: BugSink) -> ExceptionHandlersMap:
     """Say how each family of exceptions is answered."""
 
     def on_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
-        request_id = str(request.scope["state"].get("request_id", ""))
-        note_bug(request_id, "".join(traceback.format_exception(error)))
-        hint = f"The log of `openmind serve` says more under the request id {request_id}."
-        return respond(evolve(problems.BUG, hint=hint))
+        return respond(note(error, request_id(request.scope), note_bug))
 
-    return {OpenMindError: on_openmind_error, HTTPException: on_http_exception, Exception: on_bug}
+    return {
+        OpenMindError: on_openmind_error,
+        Refused: on_refused,
+        HTTPException: on_http_exception,
+        Exception: on_bug,
+    }
+
+
+def note(error: Exception, id: str, note_bug: BugSink) -> Refusal:
+    """Note an error that nobody foresaw; the client learns where to look, and no more."""
+    note_bug(id, "".join(traceback.format_exception(error)))
+    return evolve(problems.BUG, hint=f"The log of `openmind serve` says more about the request {id}.")
+
+
+def request_id(scope: Scope) -> str:
+    """The id that the gate gave a request."""
+    return str(scope["state"].get("request_id", ""))
+
+
+def on_refused(_: AnyRequest, error: Refused) -> Response[bytes]:
+    """Answer with the refusal that a route decided on."""
+    return respond(error.refusal)
 
 
 def on_openmind_error(_: AnyRequest, error: OpenMindError) -> Response[bytes]:
@@ -74,7 +96,9 @@ def _problem(body: Object, status: int, headers: Mapping[str, str]) -> Response[
 def _places(error: HTTPException) -> list[tuple[str, str]]:
     """Find the fields that are wrong in what Litestar tells."""
     places = [
-        (str(entry.get("key", "body")), str(entry.get("message", error.detail)))
+        ("body", "it is missing")
+        if entry.get("key") == DATA
+        else (str(entry.get("key", "body")), worded(str(entry.get("message", error.detail))))
         for entry in (error.extra if isinstance(error.extra, list) else [])
         if isinstance(entry, dict)
     ]

@@ -95,6 +95,19 @@ LONG_HEADERS = Refusal(
     title="The headers are too long",
     detail="All headers together are longer than 32 KiB.",
 )
+LEFT = Refusal(
+    status=499,
+    code="request.left",
+    title="The client left",
+    detail="The client closed the connection.",
+)
+STOPPING = Refusal(
+    status=503,
+    code="server.stopping",
+    title="The server is ending",
+    detail="This OpenMind is being stopped.",
+    hint="Ask again when it runs.",
+)
 BUG = Refusal(
     status=500,
     code="internal",

@@ -85,8 +85,12 @@ def serve(
     tokens.ensure()
     with closing(ServerLog(live.home.logs / LOG_FILE)) as log:
         app = build_app(live, version=version("openmind-core"), note_bug=log.bug)
+        for sentence in app.broken:
+            log.warning(sentence)
+            sys.stderr.write(f"openmind: {sentence}\n")
         admission = Admission(token=lambda: _token(tokens), allowed_origins=frozenset(map(parse_origin, origins)))
-        ApiServer(Gate(app=app, admission=admission, log=log.access), ready=ready).run(sockets=[listener])
+        gate = Gate(app=app.routes, admission=admission, log=log.access)
+        ApiServer(gate, ready=ready, stop=app.visits.stop).run(sockets=[listener])
 
 
 def _token(tokens: TokenFile) -> str | None:
@@ -100,7 +104,7 @@ def _token(tokens: TokenFile) -> str | None:
 class ApiServer(uvicorn.Server):
     """Uvicorn, silent, that ends when a signal says so without passing the signal on."""
 
-    def __init__(self, gate: Gate, *, ready: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, gate: Gate, *, ready: Callable[[], None], stop: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 gate,
@@ -116,12 +120,18 @@ class ApiServer(uvicorn.Server):
             )
         )
         self._ready = ready
+        self._stop = stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="openmind-api"))
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End: streams are told first, so that each can say so to its client."""
+        self._stop()
+        await super().shutdown(sockets)
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

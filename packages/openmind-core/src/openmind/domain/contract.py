@@ -4,14 +4,17 @@ Command line and API print the same objects because both make them here. Every f
 `json.dumps` takes. Fields may be added; none is renamed or dropped.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from openmind.domain import errors
 from openmind.domain.answers import Answer
+from openmind.domain.chunks import ChunkRow
 from openmind.domain.documents import Locator, Place
 from openmind.domain.errors import OpenMindError
 from openmind.domain.files import FileRecord
 from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, IndexTally, JobState
+from openmind.domain.models import ModelAction, ModelInfo, ProviderHealth, ProviderInfo, SelectionReport
+from openmind.domain.packing import read_metadata
 from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.search import Explanation, SearchHit, SearchResult
 from openmind.domain.sources import Source
@@ -241,6 +244,67 @@ def file_object(record: FileRecord) -> Object:
     }
 
 
+def chunk_object(row: ChunkRow) -> Object:
+    """A stored passage, without its vector."""
+    locator, _, metadata = read_metadata(row.metadata)
+    return {
+        "id": f"{row.file_id}:{row.index}",
+        "text": row.text,
+        "chunk_index": row.index,
+        "title": row.title,
+        "metadata": dict(metadata),
+        "location": location_text(locator),
+        "locator": [_place_object(place) for place in locator],
+    }
+
+
+def providers_object(providers: Iterable[ProviderInfo]) -> Object:
+    """The providers that are installed."""
+    return {
+        "providers": [
+            {"name": one.name, "display_name": one.display_name, "configured": one.configured} for one in providers
+        ]
+    }
+
+
+def health_object(health: ProviderHealth) -> Object:
+    """Whether the provider answers."""
+    return {
+        "provider": health.provider,
+        "reachable": health.reachable,
+        "message": health.message,
+        "notices": list(health.notices),
+    }
+
+
+def models_object(provider: str, models: Iterable[ModelInfo]) -> Object:
+    """The models that can be chosen, by what they can do."""
+    known = tuple(models)
+    return {
+        "provider": provider,
+        "chat_models": [_model_object(model) for model in known if model.type == "llm"],
+        "embedding_models": [_model_object(model) for model in known if model.type == "embedding"],
+        "image_models": [_model_object(model) for model in known if model.supports_images],
+    }
+
+
+def actions_object(actions: Iterable[ModelAction]) -> list[Object]:
+    """What became of models that were to be loaded or unloaded."""
+    return [{"model": one.model, "status": one.status, "skipped": one.skipped} for one in actions]
+
+
+def selection_object(report: SelectionReport) -> Object:
+    """What choosing models changed."""
+    return {
+        "provider": report.provider,
+        "chat_model": report.selection.chat_model,
+        "embedding_model": report.selection.embedding_model,
+        "image_model": report.selection.image_model,
+        "unload_results": actions_object(report.unloaded),
+        "load_results": actions_object(report.loaded),
+    }
+
+
 def location_text(locator: Locator) -> str:
     """Say where a passage stands: `p. 12 › Methods`, `lines 40–52`."""
     return " › ".join(part for part in map(_place_text, locator) if part)
@@ -273,6 +337,18 @@ def _numbered(place: Place, one: str, many: str) -> str:
 
 def _place_object(place: Place) -> Object:
     return {"kind": place.kind, "start": place.start, "end": place.end, "label": place.label}
+
+
+def _model_object(model: ModelInfo) -> Object:
+    return {
+        "key": model.key,
+        "name": model.name,
+        "type": model.type,
+        "loaded": model.loaded,
+        "supports_images": model.supports_images,
+        "max_context_length": model.max_context_length,
+        "quantization": model.quantization,
+    }
 
 
 def _explanation_object(explanation: Explanation) -> Object:

@@ -1,0 +1,59 @@
+"""Routes that other packages add below /api/v1/x. A broken one is named and left out; the others are served."""
+
+import importlib
+import re
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from attrs import frozen
+from litestar import Litestar, Router
+from litestar.di import NamedDependency, Provide
+from litestar.params import SkipValidation
+from litestar.types import ControllerRouterHandler
+from openmind.application.memory import OpenMind
+from openmind.live import LiveMemory
+from openmind.plugins.registries import Registered
+
+PREFIX = "/x"
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+
+
+@frozen(kw_only=True)
+class Extensions:
+    """What other packages added."""
+
+    routers: tuple[Router, ...] = ()
+    broken: tuple[str, ...] = ()
+    """A sentence for each that cannot be served."""
+
+
+def load_extensions(entries: Mapping[str, Registered[str]], dependencies: Mapping[str, Provide]) -> Extensions:
+    """Import what was registered. Each is tried in an application of its own, so that it cannot spoil ours."""
+    routers, broken = list[Router](), list[str]()
+    for entry in entries.values():
+        try:
+            router = _router(entry)
+            Litestar([router], dependencies=dict(dependencies), openapi_config=None, logging_config=None)
+        except Exception as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
+            broken.append(
+                f"The routes “{entry.name}” of the package {entry.distribution} cannot be served "
+                f"({type(error).__name__}: {error})"
+            )
+        else:
+            routers.append(_router(entry))  # the first one belongs to the application it was tried in
+    return Extensions(routers=tuple(routers), broken=tuple(broken))
+
+
+def _router(entry: Registered[str]) -> Router:
+    if not _NAME.fullmatch(entry.name):
+        raise ValueError(f"“{entry.name}” is no name for a path")
+    module, _, attribute = entry.value.partition(":")
+    handler = cast(ControllerRouterHandler, getattr(importlib.import_module(module), attribute))
+    memory = Provide(borrowed_memory, sync_to_thread=True)
+    return Router(f"{PREFIX}/{entry.name}", route_handlers=[handler], dependencies={"memory": memory})
+
+
+def borrowed_memory(live: NamedDependency[SkipValidation[LiveMemory]]) -> Iterator[OpenMind]:
+    """Give a handler the memory as it is configured now, for as long as it works."""
+    with live.current() as memory:
+        yield memory
