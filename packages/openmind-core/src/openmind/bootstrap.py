@@ -28,10 +28,11 @@ from openmind.application.documents import DocumentService
 from openmind.application.embedders import BUILTIN, Embedders
 from openmind.application.formats import Formats
 from openmind.application.indexing import IndexService
-from openmind.application.jobs import JobService, JobWorker
+from openmind.application.job_worker import JobWorker, MemoryAtWork, Workplace
+from openmind.application.jobs import JobService
 from openmind.application.memory import OpenMind
 from openmind.application.models import ModelService
-from openmind.application.preparation import InProcessPreparer, outcome_from_wire, request_to_wire
+from openmind.application.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
 from openmind.application.searching import SearchService
 from openmind.application.sources import SourceService
 from openmind.application.tables import TableChoice
@@ -90,24 +91,47 @@ def open_memory(
 
 
 @contextmanager
-def open_worker(home: Path | str | None = None) -> Iterator[JobWorker]:
+def open_worker(
+    home: Path | str | None = None, *, plugins: Plugins | None = None, beaten: Callable[[], None] = lambda: None
+) -> Iterator[JobWorker]:
     """Open what carries out a background job; the home must exist.
 
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+        beaten: called now and then, several times a minute, while the worker is well.
+
     Raises:
-        HomeError, ConfigError, StoreError
+        HomeError, StoreError
     """
     place = Home.at(home)
     place.require()
-    assembly = Assembly(home=place, config=ConfigFile(place.config_file).load(), plugins=load_plugins())
+    known = plugins or load_plugins()
+    storage = known.stores.find(STORE)(place.folder)
     try:
-        memory = assembly.memory()
+        storage.initialise()
         yield JobWorker(
-            catalog=memory.storage.catalog,
-            indexing=memory.indexing,
+            catalog=storage.catalog,
+            workplace=lambda: _open_workplace(place, known),
             process=this_process,
-            provider_answers=lambda: memory.models.health().reachable,
+            alive=is_alive,
             now=utc_now,
+            beaten=beaten,
         )
+    finally:
+        storage.close()
+
+
+@contextmanager
+def _open_workplace(home: Home, plugins: Plugins) -> Iterator[Workplace]:
+    """Open the memory with the configuration of this moment, for one pass of a job.
+
+    Raises:
+        ConfigError, StoreError
+    """
+    assembly = Assembly(home=home, config=ConfigFile(home.config_file).load(), plugins=plugins)
+    try:
+        yield MemoryAtWork(assembly.memory())
     finally:
         assembly.close()
 
@@ -173,7 +197,6 @@ class Assembly:
             ),
             storage=storage,
             tree=tree,
-            alive=is_alive,
             plugins=PluginReports(self.plugins.reports),
         )
 
@@ -303,7 +326,9 @@ class Assembly:
             return self.in_process_preparer(embed=embed)
         setup = {"home": str(self.home.folder), "config": self._worker_config(), "embed": embed}
         plan = WorkerPlan(target="openmind.preparation_worker:prepare_files", setup=setup, folder=self.home.temporary)
-        return PassageWorkers(WorkerPool(plan=plan, size=workers), to_wire=request_to_wire, from_wire=outcome_from_wire)
+        return PassageWorkers(
+            pool=WorkerPool(plan=plan, size=workers), group=grouped, to_wire=group_to_wire, from_wire=outcome_from_wire
+        )
 
     def _worker_config(self) -> dict[str, object]:
         """The sections that a worker needs; a server's token is not among them."""

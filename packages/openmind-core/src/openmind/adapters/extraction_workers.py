@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 from attrs import asdict, define, evolve, field
@@ -81,6 +81,10 @@ class ExtractionWorkers:
         with closing(self.pool.run(jobs(), while_waiting=while_waiting)) as outcomes:
             for outcome in outcomes:
                 yield _outcome(tickets.popleft(), outcome)
+
+    def standing_still(self) -> AbstractContextManager[None]:
+        """See the port."""
+        return self.pool.standing_still()
 
     def close(self) -> None:
         """See the port."""

@@ -1,21 +1,24 @@
 """Prepares files in worker processes, so that reading, splitting and embedding use every processor."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
 
-from attrs import define
+from attrs import define, field
 
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, WorkerFailure
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.domain.files import FileReason
 from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest
 
-ToWire = Callable[[PreparationRequest], tuple[Mapping[str, object], bytes]]
+Group = Callable[[Iterable[PreparationRequest]], Iterator[list[PreparationRequest]]]
+ToWire = Callable[[Sequence[PreparationRequest]], tuple[Mapping[str, object], bytes]]
 FromWire = Callable[[Mapping[str, object], bytes], Preparation]
 
 LIMITS = Limits(wall_s=1_800, cpu_s=900, memory_bytes=2_000 * MEGABYTE, output_bytes=512 * MEGABYTE)
 """Generous: the largest text that is taken, embedded on a slow machine. What runs here is our own code."""
+GROWTH = 5
+"""How many times larger than its text a file's prepared passages may be, vectors included."""
 PACKED_GROWTH = 16
 """How many times larger than packed text its prepared passages may be, vectors included."""
 
@@ -26,40 +29,76 @@ _REASONS = {
 }
 
 
-@define(eq=False)
+@define(eq=False, kw_only=True)
 class PassageWorkers:
     """A `Preparer` over a pool of workers that were told how to prepare.
 
-    The pool's target answers each request with one part.
+    The pool's target answers each group of requests with one part a request.
     """
 
     pool: WorkerPool
+    group: Group
     to_wire: ToWire
     from_wire: FromWire
+    _alone: WorkerPool | None = field(default=None, init=False)
+    """Where the files of a group that failed are tried one by one."""
 
     def prepare(
         self, requests: Iterable[PreparationRequest], *, while_waiting: Callable[[], None]
     ) -> Iterator[Preparation]:
         """See the port."""
-        tickets: deque[int] = deque()
+        under_way: deque[list[PreparationRequest]] = deque()
 
         def jobs() -> Iterator[Job]:
-            for request in requests:
-                tickets.append(request.ticket)
-                message, payload = self.to_wire(request)
-                yield Job(message=message, payload=payload, limits=LIMITS, weight=16_384 + PACKED_GROWTH * len(payload))
+            for group in self.group(requests):
+                under_way.append(group)
+                yield self._job(group)
 
         with closing(self.pool.run(jobs(), while_waiting=while_waiting)) as outcomes:
             for outcome in outcomes:
-                yield self._preparation(tickets.popleft(), outcome)
+                yield from self._preparations(under_way.popleft(), outcome, while_waiting)
+
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """See the port."""
+        with ExitStack() as stack:
+            for pool in filter(None, (self.pool, self._alone)):
+                stack.enter_context(pool.standing_still())
+            yield
 
     def close(self) -> None:
         """See the port."""
         self.pool.close()
+        if self._alone is not None:
+            self._alone.close()
 
-    def _preparation(self, ticket: int, outcome: Outcome) -> Preparation:
-        if outcome.failure or len(outcome.parts) != 1:
+    def _job(self, group: list[PreparationRequest]) -> Job:
+        message, payload = self.to_wire(group)
+        size = sum(request.size for request in group)
+        return Job(
+            message=message,
+            payload=payload,
+            limits=LIMITS,
+            weight=16_384 + GROWTH * size + PACKED_GROWTH * len(payload),
+        )
+
+    def _preparations(
+        self, group: list[PreparationRequest], outcome: Outcome, while_waiting: Callable[[], None]
+    ) -> Iterator[Preparation]:
+        if outcome.failure is None and len(outcome.parts) == len(group):
+            for part in outcome.parts:
+                yield self.from_wire(part.message, part.payload)
+        elif len(group) == 1:
             failure = outcome.failure or WorkerFailure(FailureKind.CRASHED, "it gave no result")
             message = f"Preparing it failed: {failure.detail}."
-            return PreparationFailure(ticket=ticket, reason=_REASONS[failure.kind], message=message)
-        return self.from_wire(outcome.parts[0].message, outcome.parts[0].payload)
+            yield PreparationFailure(ticket=group[0].ticket, reason=_REASONS[failure.kind], message=message)
+        else:
+            yield from self._one_by_one(group, while_waiting)
+
+    def _one_by_one(self, group: list[PreparationRequest], while_waiting: Callable[[], None]) -> Iterator[Preparation]:
+        """Find out which file of a group it was."""
+        if self._alone is None:
+            self._alone = WorkerPool(plan=self.pool.plan, size=1)
+        with closing(self._alone.run((self._job([each]) for each in group), while_waiting=while_waiting)) as outcomes:
+            for request, outcome in zip(group, outcomes, strict=True):
+                yield from self._preparations([request], outcome, while_waiting)

@@ -1,9 +1,8 @@
 """Names processes so that a number given away again is not taken for the old one."""
 
 import os
+import sys
 from pathlib import Path
-
-import psutil
 
 from openmind.domain.jobs import ProcessMark
 
@@ -11,11 +10,17 @@ SAME_START_S = 1.0
 """Start times are rounded differently by different readers."""
 
 
+class NoSuchProcess(Exception):
+    """There is no process of that number, or it has ended and only waits to be taken note of."""
+
+
 def boot_id() -> str:
     """Name this boot of the machine."""
     try:
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
+        import psutil
+
         return str(int(psutil.boot_time()))
 
 
@@ -28,9 +33,9 @@ def mark_of(pid: int) -> ProcessMark:
     """Name a running process.
 
     Raises:
-        psutil.NoSuchProcess: it has ended.
+        NoSuchProcess: it has ended.
     """
-    return ProcessMark(pid=pid, started_at=psutil.Process(pid).create_time(), boot_id=boot_id())
+    return ProcessMark(pid=pid, started_at=_started_at(pid), boot_id=boot_id())
 
 
 def is_alive(mark: ProcessMark) -> bool:
@@ -38,9 +43,35 @@ def is_alive(mark: ProcessMark) -> bool:
     if mark.boot_id != boot_id():
         return False
     try:
-        process = psutil.Process(mark.pid)
-        started = process.create_time()
-        zombie = process.status() == psutil.STATUS_ZOMBIE
-    except psutil.Error:
+        return abs(_started_at(mark.pid) - mark.started_at) <= SAME_START_S
+    except NoSuchProcess:
         return False
-    return not zombie and abs(started - mark.started_at) <= SAME_START_S
+
+
+def _started_at(pid: int) -> float:
+    # psutil adds the time of the boot, which moves when somebody sets the clock: a process would seem to have died.
+    return _started_after_boot(pid) if sys.platform == "linux" else _started_by_the_clock(pid)
+
+
+def _started_after_boot(pid: int) -> float:
+    """Seconds from the boot to the start of a process."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise NoSuchProcess(pid) from error
+    state, *fields = stat.rpartition(")")[2].split()  # the name before it may hold anything
+    if state in {"Z", "X"}:
+        raise NoSuchProcess(pid)
+    return int(fields[18]) / os.sysconf("SC_CLK_TCK")
+
+
+def _started_by_the_clock(pid: int) -> float:
+    import psutil
+
+    try:
+        process = psutil.Process(pid)
+        if process.status() == psutil.STATUS_ZOMBIE:
+            raise NoSuchProcess(pid)
+        return float(process.create_time())
+    except psutil.Error as error:
+        raise NoSuchProcess(pid) from error

@@ -3,15 +3,27 @@
 import os
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 
-import psutil
 from attrs import frozen
 
-from openmind.adapters.processes import mark_of
+from openmind.adapters.processes import NoSuchProcess, mark_of
 from openmind.domain.errors import JobError
 from openmind.domain.ids import JobId
 from openmind.domain.jobs import ProcessMark
+
+WORKER = "openmind.worker"
+KEPT_LOGS = 10
+"""Logs of earlier jobs that are kept."""
+LOG_PREFIX = "index-"
+_DETACHED = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
+
+
+def log_of(logs: Path, job_id: JobId) -> Path:
+    """Say where the worker of a job writes its output."""
+    return logs / f"{LOG_PREFIX}{job_id}.log"
 
 
 @frozen
@@ -25,19 +37,39 @@ class SubprocessJobLauncher:
         """See the port."""
         try:
             self.logs.mkdir(mode=0o700, exist_ok=True)
-            log = os.open(self.logs / f"index-{job_id}.log", os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+            self._prune()
+            log = os.open(log_of(self.logs, job_id), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
             try:
                 process = subprocess.Popen(
-                    [sys.executable, "-m", "openmind.worker", "--job-id", job_id],
+                    # -P: the folder it starts in is no place to import from.
+                    [sys.executable, "-P", "-m", WORKER, "--job-id", job_id],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
-                    env={**os.environ, "OPENMIND_HOME": str(self.home)},
-                    cwd=self.home,
+                    env={**os.environ, "OPENMIND_HOME": str(self.home), "PYTHONUNBUFFERED": "1"},
+                    cwd=self.home.anchor,  # so that it keeps no folder from being renamed, unmounted or removed
                     start_new_session=True,
+                    creationflags=_DETACHED,
                 )
             finally:
                 os.close(log)
-            return mark_of(process.pid)
-        except (OSError, psutil.Error) as error:
+            mark = mark_of(process.pid)
+        except (OSError, NoSuchProcess) as error:
             raise JobError(f"The indexing worker could not be started: {error}", hint="See: openmind doctor") from error
+        # Somebody has to take note of its end, else a server that started it would keep it as a zombie.
+        threading.Thread(target=process.wait, daemon=True, name=f"openmind-{job_id}").start()
+        return mark
+
+    def _prune(self) -> None:
+        """Keep the logs of the last jobs only."""
+        written = sorted(self.logs.glob(f"{LOG_PREFIX}job_*.log"), key=_modified, reverse=True)
+        for old in written[KEPT_LOGS:]:
+            with suppress(OSError):
+                old.unlink()
+
+
+def _modified(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -2,7 +2,8 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 
 from attrs import define, field
 
@@ -48,6 +49,8 @@ class WorkerPool:
     queue: JobQueue = field(factory=JobQueue)
     _closing: threading.Event = field(factory=threading.Event, init=False)
     _busy: threading.Event = field(factory=threading.Event, init=False)
+    _held: bool = field(default=False, init=False)
+    """Whether no worker is to begin with anything. Used with the queue's condition held."""
     _lanes: list[_Lane] = field(factory=list, init=False)
     _threads: list[threading.Thread] = field(factory=list, init=False)
 
@@ -84,6 +87,15 @@ class WorkerPool:
         finally:
             self._abandon()
 
+    @contextmanager
+    def standing_still(self) -> Iterator[None]:
+        """Let no worker go on until the context ends; no time limit runs meanwhile."""
+        self._hold(True)
+        try:
+            yield
+        finally:
+            self._hold(False)
+
     def close(self) -> None:
         """End all workers at once. Safe to call twice."""
         self._closing.set()
@@ -97,6 +109,14 @@ class WorkerPool:
             thread.join(timeout=10)
 
     # The caller's side.
+
+    def _hold(self, held: bool) -> None:
+        with self.queue.changed:
+            self._held = held
+            workers = [lane.worker for lane in self._lanes if lane.worker]
+            self.queue.changed.notify_all()
+        for worker in workers:
+            worker.suspend() if held else worker.resume()
 
     def _begin(self) -> None:
         with self.queue.changed:
@@ -168,7 +188,7 @@ class WorkerPool:
 
     def _may_take(self, lane: _Lane) -> bool:
         ticket = self.queue.ready()
-        if ticket is None:
+        if ticket is None or self._held:
             return False
         waiting = len(self.queue.pending)
         if lane.under_way:  # more is taken ahead only when that leaves nobody idle
@@ -205,6 +225,9 @@ class WorkerPool:
             reason = str(died.outcome.failure and died.outcome.failure.detail)
         else:
             lane.failed_starts = 0
+            with self.queue.changed:
+                if self._held:
+                    lane.worker.suspend()
             return True
         lane.failed_starts += 0 if lane.worker and lane.worker.was_ended else 1
         self._discard(lane)

@@ -51,6 +51,7 @@ class WorkerProcess:
     _log: BinaryIO
     _unanswered: deque[tuple[int, Limits]] = field(factory=deque)
     _deadline: float | None = None
+    _suspended_at: float | None = None
     _memory_bytes: int = 0
     _heavy_bytes: int = 0
     """The memory limit that holds at least, since models stay loaded."""
@@ -165,7 +166,7 @@ class WorkerProcess:
     def inspect(self) -> None:
         """Kill the process when it has overdrawn its limits; for another thread to do ten times a second."""
         with self._life:
-            if self._closed or self._deadline is None:
+            if self._closed or self._deadline is None or self._suspended_at is not None:
                 return
             if time.monotonic() > self._deadline:
                 self._kill(WorkerFailure(FailureKind.TIMEOUT, "it took too long"))
@@ -178,6 +179,24 @@ class WorkerProcess:
                 self._kill(WorkerFailure(FailureKind.TOO_BIG, detail))
             elif os.fstat(self._log.fileno()).st_size > MAX_LOG_BYTES:
                 self._kill(WorkerFailure(FailureKind.CRASHED, "it wrote messages without end"))
+
+    def suspend(self) -> None:
+        """Stop the process where it is, with all it started; its time limits stop, too."""
+        with self._life:
+            if not self._closed and self._suspended_at is None and self._process.returncode is None:
+                self._suspended_at = time.monotonic()
+                _signal_group(self.pid, "SIGSTOP")
+
+    def resume(self) -> None:
+        """Let a suspended process go on."""
+        with self._life:
+            if self._suspended_at is None:
+                return
+            if self._deadline is not None:
+                self._deadline += time.monotonic() - self._suspended_at
+            self._suspended_at = None
+            if not self._closed and self._process.returncode is None:
+                _signal_group(self.pid, "SIGCONT")
 
     def kill(self) -> None:
         """End the process at once; safe at any time."""
@@ -289,6 +308,13 @@ def _read_exit(code: int | None, last_words: str) -> WorkerFailure:
             return WorkerFailure(FailureKind.TIMEOUT, "it took too much processor time")
         return WorkerFailure(FailureKind.CRASHED, f"the reader was ended by {name}")
     return WorkerFailure(FailureKind.CRASHED, f"the reader ended unexpectedly: {last_words}".removesuffix(": "))
+
+
+def _signal_group(pid: int, name: str) -> None:
+    """Send a signal to a worker and all it started; elsewhere than on POSIX there are none, and it goes on."""
+    if os.name == "posix":
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # it has ended by itself
+            os.killpg(pid, getattr(signal, name))
 
 
 def _resident_bytes(pid: int) -> int:

@@ -1,6 +1,7 @@
 """Finds out what changed: two sorted streams, the folder and the catalog, are walked side by side."""
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterable, Iterator
 
 from attrs import define, frozen
 
@@ -15,6 +16,8 @@ from openmind.ports.file_tree import FileTree, FoundFile, Obstacle
 
 PLAN_SLICE = 2_000
 """Lines of a plan that are written in one transaction."""
+TICK_EVERY = 256
+"""Files that are passed before a wish to stop is heard."""
 
 
 @define(kw_only=True)
@@ -52,7 +55,7 @@ class Discovery:
         Args:
             source: an enabled one.
             run_id: whose plan it is.
-            tick: called every now and then; may raise to end the scan.
+            tick: called every few files, also of kinds that are not read; may raise to end the scan.
         """
         scan = SourceScan(source=source, notices=[])
         root = self.tree.root(source)
@@ -64,11 +67,10 @@ class Discovery:
         scan.device = root.device
         scan.device_changed = None not in (source.device, root.device) and source.device != root.device
         pending: list[PlannedChange] = []
-        for change in self._changes(source, scan):
+        for change in self._changes(source, scan, tick):
             pending.append(change)
             if len(pending) >= PLAN_SLICE:
                 self._write(run_id, pending)
-                tick(scan)
         self._write(run_id, pending)
         tick(scan)
         return scan
@@ -79,15 +81,29 @@ class Discovery:
                 session.plan(run_id, pending)
             pending.clear()
 
-    def _changes(self, source: Source, scan: SourceScan) -> Iterator[PlannedChange]:
-        with self.catalog.reading() as snapshot:
-            yield from self._merge(source, scan, snapshot.known_files(source.id))
+    def _changes(self, source: Source, scan: SourceScan, tick: Callable[[SourceScan], None]) -> Iterator[PlannedChange]:
+        passed = itertools.count(1)
 
-    def _merge(self, source: Source, scan: SourceScan, known_files: Iterator[FileRecord]) -> Iterator[PlannedChange]:
+        def wanted(extension: str) -> bool:
+            if next(passed) % TICK_EVERY == 0:
+                tick(scan)
+            return self.formats.reader(extension, code=source.code) is not None
+
+        with self.catalog.reading() as snapshot:
+            found = self.tree.scan(source, wanted)
+            yield from self._merge(source, scan, snapshot.known_files(source.id), found)
+
+    def _merge(
+        self,
+        source: Source,
+        scan: SourceScan,
+        known_files: Iterator[FileRecord],
+        found_files: Iterable[FoundFile | Obstacle],
+    ) -> Iterator[PlannedChange]:
         """Walk both streams; both ascend by `path_bytes`, so one pass with one record in hand is enough."""
         blocked: bytes | None = None
         record = next(known_files, None)
-        for found in self.tree.scan(source, lambda ext: self.formats.reader(ext, code=source.code) is not None):
+        for found in found_files:
             while record is not None and record.path_bytes < found.path_bytes:
                 yield from self._missing(record, scan, blocked)
                 record = next(known_files, None)

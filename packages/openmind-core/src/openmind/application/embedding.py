@@ -3,17 +3,24 @@
 import hashlib
 import time
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 from attrs import field, frozen
 
+from openmind.application.patience import patiently
 from openmind.domain.errors import PassageRefused, ProviderError
 from openmind.domain.vectors import Vectors
 from openmind.ports.catalog import Catalog
 from openmind.ports.embedding_provider import EmbeddingProvider
 
 T = TypeVar("T")
+
+
+class _Enough(Exception):
+    """Something else is wanted before the request is done."""
+
 
 REQUEST_TEXTS = 32
 """Texts in one request: what is lost, at most, when the process dies while it is under way."""
@@ -31,6 +38,8 @@ class Embedding:
     """Embeds texts through a server, each of them once."""
 
     catalog: Catalog
+    enough: Callable[[], bool] = lambda: False
+    """Asked several times a second; True ends the work early, and abandons a request that hangs."""
     clock: Callable[[], float] = time.monotonic
     refused: set[bytes] = field(factory=set, init=False)
     """`input_hash` of texts that the embedder cannot take; they are not tried again within a run."""
@@ -55,7 +64,7 @@ class Embedding:
             embedder: a server's.
             texts: N texts, possibly equal ones.
             known: vectors there are already, by `input_hash`.
-            until: a value of the clock; at least one request is made.
+            until: a value of the clock; at least one request is made, unless it is `enough` before.
             told: hears how many texts each request embedded.
 
         Returns:
@@ -70,8 +79,12 @@ class Embedding:
                 vectors.update(snapshot.vectors(key, names))
         missing = [name for name in missing if name not in vectors]
         for names in _slices(missing, REQUEST_TEXTS):
+            if self.enough():
+                break
             try:
-                fresh = self._request(embedder, wanted, names)
+                fresh = patiently(partial(self._request, embedder, wanted, names), while_waiting=self._heed)
+            except _Enough:
+                break
             except ProviderError as error:
                 return vectors, error
             with self.catalog.writing() as session:
@@ -81,6 +94,10 @@ class Embedding:
             if self.clock() >= until:
                 break
         return vectors, None
+
+    def _heed(self) -> None:
+        if self.enough():
+            raise _Enough
 
     def _request(
         self, embedder: EmbeddingProvider, wanted: Mapping[bytes, str], names: list[bytes]

@@ -1,8 +1,10 @@
 """Indexing: one pass over the sources, from what changed to what can be found."""
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from datetime import datetime
 from itertools import groupby
+from typing import TypeVar
 
 import attrs
 from attrs import define, field, frozen
@@ -11,7 +13,8 @@ from openmind.application.batch import OpenBatch
 from openmind.application.discovery import Discovery, SourceScan, waiting_key
 from openmind.application.embedding import Embedding
 from openmind.application.formats import Formats
-from openmind.application.recovery import VERSION_AGE_S, Recovery
+from openmind.application.patience import patiently
+from openmind.application.recovery import GRACE_S, VERSION_AGE_S, Recovery
 from openmind.application.run_log import RunLog
 from openmind.application.tables import LAYOUT, TableChoice, Targets
 from openmind.application.triage import Task, Triage
@@ -26,7 +29,7 @@ from openmind.domain.events import EventSink, ignore
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, JobId, SourceId, new_run_id
 from openmind.domain.index import TableState
-from openmind.domain.jobs import IndexReport, IndexRun, JobState, ProcessMark
+from openmind.domain.jobs import RUN_DIED, IndexReport, IndexRun, JobState, ProcessMark
 from openmind.domain.paths import displayable
 from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest
 from openmind.domain.sources import Source
@@ -40,11 +43,20 @@ PLAN_PAGE = 1_000
 """Lines of the plan that are in memory at once."""
 MERGE_ROWS = 2_000
 """A run that wrote fewer rows leaves tidying the index to a later one: it costs more than it saves."""
+LATEST_RUNS = 20
+"""Runs that may not have been told how they ended."""
 ALL_BUT_GONE = tuple(kind for kind in ChangeKind if kind is not ChangeKind.GONE)
+
+
+T = TypeVar("T")
 
 
 class _Stopped(Exception):
     """The run was asked to stop."""
+
+
+class _Interrupted(Exception):
+    """Something is wanted before the answer is there."""
 
 
 @frozen(kw_only=True)
@@ -94,6 +106,7 @@ class IndexService:
             try:
                 error = pass_.carry_out()
             except _Stopped:
+                pass_.leave_in_order()
                 return log.finish(JobState.STOPPED)
             except KeyboardInterrupt:
                 pass_.give_up()
@@ -113,9 +126,17 @@ class IndexService:
             process=self.process(),
             job_id=job_id,
         )
+        self._end_dead_runs(at=run.started_at)
         log = RunLog(catalog=self.storage.catalog, run=run, sink=progress, now=self.now)
         log.beat(force=True)
         return log
+
+    def _end_dead_runs(self, *, at: str) -> None:
+        """Whoever holds the index lock is the only one that indexes: other runs that seem to go on do not."""
+        with self.storage.catalog.writing() as session:
+            for run in session.runs(limit=LATEST_RUNS):
+                if not run.state.finished:
+                    session.save_run(attrs.evolve(run, state=JobState.FAILED, finished_at=at, error=RUN_DIED))
 
     def _note_failure(self, log: RunLog, failure: OpenMindError) -> None:
         """Write down why the run failed, if the catalog can still be written."""
@@ -137,6 +158,7 @@ class _Pass:
     provider_error: str = ""
     _batch: OpenBatch | None = None
     _triage: Triage | None = None
+    _preparer: Preparer | None = None
     _reader: IsolatedReader | None = None
     _tasks: dict[int, Task] = field(factory=dict)
 
@@ -144,9 +166,13 @@ class _Pass:
     def storage(self) -> Storage:
         return self.service.storage
 
+    @property
+    def _recovery(self) -> Recovery:
+        return Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
+
     def carry_out(self) -> str:
         """Do everything; returns what a provider could not do."""
-        recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
+        recovery = self._recovery
         for sentence in recovery.recover():
             self.log.notice(sentence)
         recovery.sweep()
@@ -165,6 +191,11 @@ class _Pass:
         """Leave nothing behind that the next run would have to be told about."""
         with self.storage.catalog.writing() as session:
             session.drop_plan(self.log.run.id)
+
+    def leave_in_order(self) -> None:
+        """End after everything open was committed: the next run need not compare the stores."""
+        self.give_up()
+        self._recovery.seal()
 
     # discovery
 
@@ -215,7 +246,8 @@ class _Pass:
     # reading
 
     def _targets(self) -> Targets:
-        targets = self.service.choice().targets()
+        choice = self.service.choice()
+        targets = choice.targets(self._patiently(choice.outlook))
         for sentence in targets.notices:
             self.provider_error = self.provider_error or sentence
             self.log.notice(sentence)
@@ -226,7 +258,7 @@ class _Pass:
             catalog=self.storage.catalog,
             chunks=self.storage.chunks,
             tree=self.service.tree,
-            embedding=Embedding(catalog=self.storage.catalog),
+            embedding=self._embedding(),
             targets=targets,
             now=self.service.now,
             embedded=lambda count: self.log.count(embedded=count),
@@ -245,7 +277,7 @@ class _Pass:
         )
         waiting = sum(scan.planned for scan in self.scans.values())
         in_process = next((target for target in targets.all if target.in_process), None)
-        preparer = self.service.preparer(waiting, in_process is not None)
+        preparer = self._preparer = self.service.preparer(waiting, in_process is not None)
         table_id = in_process.table.id if in_process else 0
         try:
             for hostile, tasks in groupby(self._tasks_of_plan(), _is_hostile):
@@ -257,6 +289,7 @@ class _Pass:
             self._triage.close()
             if self._reader is not None:
                 self._reader.close()
+            self._preparer = self._reader = None
         return batch.added_rows
 
     def _tasks_of_plan(self) -> Iterator[Task]:
@@ -288,7 +321,9 @@ class _Pass:
             task = self._tasks[outcome.ticket]
             packed = packing.pack(outcome.document)
             self._tasks[outcome.ticket] = attrs.evolve(task, packed=packed)
-            yield PreparationRequest(ticket=task.ticket, path_bytes=task.change.path_bytes, packed=packed)
+            yield PreparationRequest(
+                ticket=task.ticket, path_bytes=task.change.path_bytes, packed=packed, size=len(packed)
+            )
 
     def _take_in(self, outcome: Preparation, table_id: int) -> None:
         assert self._triage is not None
@@ -328,7 +363,7 @@ class _Pass:
         later = VectorsLater(
             catalog=self.storage.catalog,
             chunks=self.storage.chunks,
-            embedding=Embedding(catalog=self.storage.catalog),
+            embedding=self._embedding(),
             embedded=lambda count: self.log.count(embedded=count),
             carry_on=self._carries_on,
         )
@@ -354,7 +389,7 @@ class _Pass:
             self._delete_in(source_id, scan)
 
     def _delete_in(self, source_id: SourceId, scan: SourceScan) -> None:
-        if not scan.present:
+        if not scan.present or not self._is_still_there(scan):
             return
         gone = sum(1 for _ in self._gone(source_id)) if scan.gone else 0
         refused = not self.accept and deletions_need_consent(
@@ -374,6 +409,7 @@ class _Pass:
             ids.append(file_id)
             if len(ids) == PLAN_PAGE:
                 self._forget(ids)
+                self._heed()
         self._forget(ids)
         if self.accept and scan.device_changed:
             with self.storage.catalog.writing() as session:
@@ -386,8 +422,20 @@ class _Pass:
                 continue
             with self.storage.catalog.reading() as snapshot:
                 record = snapshot.file(change.file_id)
-            if record is not None and record.path_bytes == change.path_bytes:
+            if record is not None and record.path_bytes == change.path_bytes and self._is_missing(change):
                 yield change.file_id
+
+    def _is_missing(self, change: PlannedChange) -> bool:
+        """Whether the file is still not there: its folder may have been away for the moment of the scan."""
+        return self.service.tree.stat(change.path_bytes) is None
+
+    def _is_still_there(self, scan: SourceScan) -> bool:
+        """Whether the folder was not taken away since it was scanned, with files that then seem to be gone."""
+        root = self.service.tree.root(scan.source)
+        if root.present and root.device == scan.device:
+            return True
+        self.log.notice(f"{scan.source.path} went away meanwhile. What was remembered of it is kept.")
+        return False
 
     def _forget(self, ids: list[FileId]) -> None:
         if ids:
@@ -399,7 +447,8 @@ class _Pass:
     # the end
 
     def _tidy(self, recovery: Recovery, added: int) -> None:
-        swept = recovery.sweep()
+        # A source that was removed meanwhile is to leave no trace, and no later run may ever come.
+        swept = recovery.sweep(grace_s=0.0 if self._lost_a_source() else GRACE_S)
         with self.storage.catalog.reading() as snapshot:
             tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
         if added or swept:
@@ -412,7 +461,29 @@ class _Pass:
             session.drop_unused_texts()
         recovery.seal()
 
+    def _lost_a_source(self) -> bool:
+        with self.storage.catalog.reading() as snapshot:
+            return not self.scans.keys() <= {source.id for source in snapshot.sources(enabled_only=True)}
+
     # control
+
+    def _embedding(self) -> Embedding:
+        return Embedding(catalog=self.storage.catalog, enough=self._is_wanted_elsewhere)
+
+    def _is_wanted_elsewhere(self) -> bool:
+        return self.control.wish() is not Wish.GO
+
+    def _patiently(self, ask: Callable[[], T]) -> T:
+        """Ask what may hang: a wish to pause or stop is heard meanwhile, and the question put again."""
+        while True:
+            try:
+                return patiently(ask, while_waiting=self._interrupt)
+            except _Interrupted:
+                self._heed()
+
+    def _interrupt(self) -> None:
+        if self._is_wanted_elsewhere():
+            raise _Interrupted
 
     def _changes(self, kinds: tuple[ChangeKind, ...]) -> Iterator[PlannedChange]:
         after = 0
@@ -430,13 +501,20 @@ class _Pass:
             return
         self._commit()
         if wish is Wish.PAUSE:
-            self.log.state(JobState.PAUSED)
-            self.control.rest()
-            self.log.state(JobState.RUNNING)
+            self._rest()
             wish = self.control.wish()
         if wish is Wish.STOP:
-            self.give_up()
             raise _Stopped
+
+    def _rest(self) -> None:
+        before = self.log.run.state
+        self.log.state(JobState.PAUSED)
+        with ExitStack() as still:
+            for helper in (self._preparer, self._reader):
+                if helper is not None:
+                    still.enter_context(helper.standing_still())
+            self.control.rest()
+        self.log.state(before)
 
     def _carries_on(self) -> bool:
         self._heed()
@@ -451,7 +529,11 @@ def _is_hostile(task: Task) -> bool:
 
 def _request(task: Task) -> PreparationRequest:
     return PreparationRequest(
-        ticket=task.ticket, path_bytes=task.change.path_bytes, extractor=task.info.name, packed=task.packed
+        ticket=task.ticket,
+        path_bytes=task.change.path_bytes,
+        extractor=task.info.name,
+        packed=task.packed,
+        size=task.stat.size,
     )
 
 

@@ -5,24 +5,21 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 
 import attrs
-from attrs import define, field, frozen
+from attrs import frozen
 
-from openmind.application.indexing import IndexService
-from openmind.domain.control import Wish
-from openmind.domain.errors import JobNotFound, OpenMindError
-from openmind.domain.events import Progress
+from openmind.domain.errors import IndexingBusy, JobActive, JobNotFound, NoSources, OpenMindError, StoreError
 from openmind.domain.ids import JobId, new_job_id
 from openmind.domain.job_states import JobAction, next_state
-from openmind.domain.jobs import IndexJob, IndexReport, JobState, ProcessMark
-from openmind.ports.catalog import Catalog, CatalogWriter
+from openmind.domain.jobs import RUN_DIED, IndexJob, IndexRun, JobState, ProcessMark
+from openmind.ports.catalog import Catalog, CatalogReader, CatalogWriter
 from openmind.ports.job_launcher import JobLauncher
 
 PENDING_S = 30
 """A worker that has not begun after this long never will."""
-LOOK_EVERY_S = 0.2
-"""How often a worker looks whether it is to pause or stop."""
-ASK_PROVIDER_EVERY_S = 5.0
-"""How often a job that waits for its provider asks whether it is back."""
+LOOK_EVERY_S = 0.1
+"""How often a job that was asked to stop is looked at."""
+NEVER_BEGAN = "Its worker never began."
+DIED = "Its worker ended without a word. What it had finished is kept; the next start goes on from there."
 
 
 @frozen(kw_only=True)
@@ -33,24 +30,31 @@ class JobService:
     launcher: JobLauncher
     alive: Callable[[ProcessMark], bool]
     now: Callable[[], datetime]
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
 
     def start(self) -> IndexJob:
         """Start a job; the unfinished one is returned when there is one.
 
         Raises:
+            NoSources: there is nothing to index.
+            IndexingBusy: a command indexes in the foreground.
             JobError: the worker could not be started.
         """
         with self.catalog.writing() as session:
             active = self._settled(session)
             if active is not None:
                 return active
+            if not session.sources(enabled_only=True):
+                raise NoSources("There is no folder to index yet", hint="Add one: openmind source add FOLDER")
+            self._refuse_beside_run(session)
             at = self.now().isoformat()
             job = IndexJob(id=new_job_id(), state=JobState.PENDING, started_at=at, updated_at=at)
             session.add_job(job)
         try:
             mark = self.launcher.launch(job.id)
         except OpenMindError as error:
-            self._act(job.id, JobAction.FAIL, error=error.message)
+            self._fail(job.id, error.message)
             raise
         return self._note_process(job, mark)
 
@@ -58,23 +62,32 @@ class JobService:
         """The job that was made last, as it really is; None before the first."""
         with self.catalog.reading() as snapshot:
             job = snapshot.latest_job()
-        if job is None or self._believable(job) is job:
+        if job is None:
+            return None
+        believable = self._believable(job)
+        if believable is job:
             return job
-        with self.catalog.writing() as session:
-            self._settled(session)
-            return session.job(job.id)
+        try:
+            with self.catalog.writing() as session:
+                self._settled(session)
+                return session.job(job.id)
+        except StoreError:  # where nothing can be written, the truth can still be told
+            return believable
+
+    def history(self, *, limit: int = 20) -> tuple[IndexRun, ...]:
+        """Runs as they really are, the newest first, in the background or not."""
+        with self.catalog.reading() as snapshot:
+            return tuple(map(self.believable_run, snapshot.runs(limit=limit)))
 
     def busy(self) -> bool:
         """Whether anything is being indexed now, in the background or by a command."""
         job = self.current()
         if job is not None and not job.state.finished:
             return True
-        with self.catalog.reading() as snapshot:
-            runs = snapshot.runs(limit=1)
-        return any(not run.state.finished and run.process is not None and self.alive(run.process) for run in runs)
+        return any(not run.state.finished for run in self.history(limit=1))
 
     def pause(self) -> IndexJob:
-        """Ask the unfinished job to pause.
+        """Ask the unfinished job to pause; one that waits for its provider then waits for the person, too.
 
         Raises:
             JobNotFound: none is unfinished.
@@ -97,27 +110,83 @@ class JobService:
         """
         return self._ask(JobAction.STOP)
 
+    def halt(self, *, within_s: float) -> IndexJob | None:
+        """Stop the unfinished job and wait for its end; None when there is none.
+
+        Raises:
+            JobActive: it did not stop in that time; it stays asked to.
+        """
+        try:
+            job = self.stop()
+        except JobNotFound:
+            return None
+        deadline = self.clock() + within_s
+        while not job.state.finished:
+            if self.clock() >= deadline:
+                raise JobActive(
+                    f"The indexing job {job.id} was asked to stop and has not stopped within {within_s:g} s",
+                    hint="Try again in a moment: openmind index status --once shows how far it is.",
+                )
+            self.sleep(LOOK_EVERY_S)
+            job = self.current() or job
+        return job
+
+    def refuse_beside_job(self) -> None:
+        """Refuse what only one process may do, while a job is unfinished.
+
+        Raises:
+            IndexingBusy: there is one; the message names its process.
+        """
+        job = self.current()
+        if job is None or job.state.finished:
+            return
+        who = f"the process {job.process.pid}" if job.process else "a process that is being started"
+        state = "is paused and holds the memory" if job.state is JobState.PAUSED else "is indexing this memory"
+        raise IndexingBusy(
+            f"{who} {state} (background job {job.id})",
+            hint="`openmind index status` shows how far it is; `openmind index stop` ends it.",
+        )
+
+    def believable_run(self, run: IndexRun) -> IndexRun:
+        """A run as it is: one whose process has died failed, whatever its row says."""
+        if run.state.finished or run.process is None or self.alive(run.process):
+            return run
+        return attrs.evolve(run, state=JobState.FAILED, error=RUN_DIED)
+
+    def _refuse_beside_run(self, session: CatalogReader) -> None:
+        for run in map(self.believable_run, session.runs(limit=1)):
+            if not run.state.finished and run.process is not None:
+                raise IndexingBusy(
+                    f"the process {run.process.pid} is indexing this memory",
+                    hint="Wait until it is done; `openmind status` shows how far it is.",
+                )
+
     def _ask(self, action: JobAction) -> IndexJob:
         with self.catalog.writing() as session:
             job = self._settled(session)
             if job is None:
                 raise JobNotFound("No indexing job is under way", hint="Start one: openmind index start")
-            return self._changed(session, job, action)
+            state = next_state(job.state, action)
+            if action is JobAction.PAUSE or state is not job.state:
+                job = attrs.evolve(job, error="")  # a pause is the person's from now on, not the provider's
+            return self._saved(session, job, state)
 
-    def _act(self, job_id: JobId, action: JobAction, *, error: str = "") -> IndexJob | None:
+    def _fail(self, job_id: JobId, reason: str) -> None:
         with self.catalog.writing() as session:
             job = session.job(job_id)
-            return None if job is None else self._changed(session, attrs.evolve(job, error=error), action)
+            if job is not None:
+                failed = next_state(job.state, JobAction.FAIL)
+                self._saved(session, attrs.evolve(job, error=job.error or reason), failed)
 
-    def _changed(self, session: CatalogWriter, job: IndexJob, action: JobAction) -> IndexJob:
-        state = next_state(job.state, action)
+    def _saved(self, session: CatalogWriter, job: IndexJob, state: JobState) -> IndexJob:
         at = self.now().isoformat()
-        changed = attrs.evolve(job, state=state, updated_at=at, completed_at=at if state.finished else job.completed_at)
+        ended = state.finished and not job.state.finished
+        changed = attrs.evolve(job, state=state, updated_at=at, completed_at=at if ended else job.completed_at)
         session.change_job(changed, expected=job.state)
         return changed
 
     def _note_process(self, job: IndexJob, mark: ProcessMark) -> IndexJob:
-        """The worker may have gone on meanwhile; its own word about the state wins."""
+        """The worker may have gone on meanwhile; its own word wins."""
         with self.catalog.writing() as session:
             latest = session.job(job.id) or job
             noted = attrs.evolve(latest, process=latest.process or mark)
@@ -136,171 +205,23 @@ class JobService:
         return None
 
     def _believable(self, job: IndexJob) -> IndexJob:
+        """The job as it is: one that nobody works on failed, whatever its row says."""
         if job.state.finished:
             return job
-        if job.process is None:
-            waited = self.now() - datetime.fromisoformat(job.updated_at)
-            if job.state is not JobState.PENDING or waited <= timedelta(seconds=PENDING_S):
-                return job
-            reason = "Its worker never began."
-        elif self.alive(job.process):
-            return job
+        if job.process is not None and not self.alive(job.process):
+            return self._lost(job, DIED)
+        # Also one whose worker hangs before its first word: a worker that comes late finds its job finished.
+        begun = job.process is not None and job.state is not JobState.PENDING
+        return job if begun or self._is_fresh(job) else self._lost(job, NEVER_BEGAN)
+
+    def _is_fresh(self, job: IndexJob) -> bool:
+        """Whether a job was made a moment ago; one from the future was made before the clock was set back."""
+        return abs(self.now() - datetime.fromisoformat(job.started_at)) <= timedelta(seconds=PENDING_S)
+
+    def _lost(self, job: IndexJob, reason: str) -> IndexJob:
+        if job.state is JobState.STOP_REQUESTED:
+            state, reason = JobState.STOPPED, ""  # it ended, which is what was asked for
         else:
-            reason = "Its worker ended without a word; the next start goes on where it was."
+            state = JobState.FAILED
         at = self.now().isoformat()
-        return attrs.evolve(job, state=JobState.FAILED, error=reason, updated_at=at, completed_at=at, current_file="")
-
-
-@frozen(kw_only=True)
-class JobWorker:
-    """Carries out one job, in the process that was started for it."""
-
-    catalog: Catalog
-    indexing: IndexService
-    process: Callable[[], ProcessMark]
-    provider_answers: Callable[[], bool]
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None] = time.sleep
-
-    def carry_out(self, job_id: JobId) -> JobState:
-        """Index, and keep the job's row true all the while.
-
-        Raises:
-            JobNotFound: there is no such job, or it is finished.
-            OpenMindError: the run failed; the job says so.
-        """
-        row = JobRow(catalog=self.catalog, job_id=job_id, now=self.now, sleep=self.sleep)
-        row.begin(self.process())
-        try:
-            while True:
-                report = self.indexing.run(progress=row.progress, control=row, job_id=job_id)
-                if report.run.state is not JobState.COMPLETED or not report.run.error:
-                    return row.end(report)
-                if not self._wait_for_provider(row, report.run.error):
-                    return row.end(report)
-        except OpenMindError as error:
-            row.fail(error.message)
-            raise
-        except BaseException:
-            row.fail("The worker broke down; its log says why.")
-            raise
-
-    def _wait_for_provider(self, row: "JobRow", reason: str) -> bool:
-        """Rest until the provider answers; False when the job is to stop instead."""
-        row.act(JobAction.REST, error=reason)
-        while row.look() is not Wish.STOP:
-            if row.state() is not JobState.PAUSED:
-                return True  # a person let it go on
-            self.sleep(ASK_PROVIDER_EVERY_S)
-            if self.provider_answers():
-                row.act(JobAction.RESUME)
-                return True
-        return False
-
-
-@define(kw_only=True)
-class JobRow:
-    """The row of a job, as its worker reads and writes it. Also the `RunControl` of its run."""
-
-    catalog: Catalog
-    job_id: JobId
-    now: Callable[[], datetime]
-    sleep: Callable[[float], None]
-    clock: Callable[[], float] = time.monotonic
-    _looked_at: float = field(default=float("-inf"), init=False)
-    _wish: Wish = field(default=Wish.GO, init=False)
-
-    def begin(self, process: ProcessMark) -> None:
-        """Take the job."""
-        with self.catalog.writing() as session:
-            job = session.job(self.job_id)
-            if job is None or job.state.finished:
-                raise JobNotFound(f"There is no unfinished job {self.job_id}", hint="Start one: openmind index start")
-            session.change_job(
-                attrs.evolve(job, process=process, state=next_state(job.state, JobAction.DISCOVER)), expected=job.state
-            )
-
-    def state(self) -> JobState:
-        """The state in the row now; a job whose row was deleted counts as stopped."""
-        with self.catalog.reading() as snapshot:
-            job = snapshot.job(self.job_id)
-        return JobState.STOPPED if job is None else job.state
-
-    def wish(self) -> Wish:
-        """See `RunControl`; reads the row at most every `LOOK_EVERY_S`."""
-        at = self.clock()
-        if at - self._looked_at >= LOOK_EVERY_S:
-            self._looked_at = at
-            self._wish = self.look()
-        return self._wish
-
-    def look(self) -> Wish:
-        """Read what is wanted now."""
-        state = self.state()
-        if state is JobState.STOP_REQUESTED or state.finished:
-            return Wish.STOP
-        return Wish.PAUSE if state in {JobState.PAUSE_REQUESTED, JobState.PAUSED} else Wish.GO
-
-    def rest(self) -> None:
-        """See `RunControl`."""
-        self.act(JobAction.REST)
-        while self.look() is Wish.PAUSE:
-            self.sleep(LOOK_EVERY_S)
-        self._looked_at = float("-inf")
-
-    def progress(self, progress: Progress) -> None:
-        """Write how far the run is; see `EventSink`."""
-        with self.catalog.writing() as session:
-            job = session.job(self.job_id)
-            if job is None or job.state.finished:
-                return
-            state = job.state
-            if progress.state is JobState.RUNNING:
-                state = next_state(state, JobAction.RUN)
-            session.change_job(
-                attrs.evolve(
-                    job,
-                    state=state,
-                    tally=progress.tally,
-                    current_file=progress.current_file,
-                    updated_at=self.now().isoformat(),
-                ),
-                expected=job.state,
-            )
-
-    def act(self, action: JobAction, *, error: str = "") -> None:
-        """Change the state."""
-        with self.catalog.writing() as session:
-            job = session.job(self.job_id)
-            if job is not None:
-                at = self.now().isoformat()
-                session.change_job(
-                    attrs.evolve(job, state=next_state(job.state, action), error=error, updated_at=at),
-                    expected=job.state,
-                )
-
-    def end(self, report: IndexReport) -> JobState:
-        """Finish as the run did."""
-        with self.catalog.writing() as session:
-            job = session.job(self.job_id)
-            if job is None:
-                return JobState.STOPPED
-            at = self.now().isoformat()
-            state = next_state(job.state, JobAction.COMPLETE)
-            session.change_job(
-                attrs.evolve(
-                    job,
-                    state=state if state.finished else JobState.STOPPED,
-                    tally=report.run.tally,
-                    error=report.run.error,
-                    current_file="",
-                    updated_at=at,
-                    completed_at=at,
-                ),
-                expected=job.state,
-            )
-            return state
-
-    def fail(self, reason: str) -> None:
-        """Finish with a reason."""
-        self.act(JobAction.FAIL, error=reason)
+        return attrs.evolve(job, state=state, error=reason, updated_at=at, completed_at=at, current_file="")

@@ -1,10 +1,9 @@
 """The memory as a whole: its services, and the verbs that call them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 
-import attrs
 from attrs import frozen
 
 from openmind.application.asking import AskService
@@ -21,7 +20,7 @@ from openmind.domain.control import RunControl
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable, TableState
-from openmind.domain.jobs import IndexReport, IndexRun, JobState, ProcessMark
+from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState
 from openmind.domain.plugins import PluginReports
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
 from openmind.domain.status import MemoryStatus
@@ -45,14 +44,17 @@ class OpenMind:
     models: ModelService
     storage: Storage
     tree: FileTree
-    alive: Callable[[ProcessMark], bool]
-    """Whether the process of that mark still runs."""
     plugins: PluginReports
 
     def index(
         self, *, progress: EventSink = ignore, control: RunControl | None = None, accept_deletions: bool = False
     ) -> IndexReport:
-        """Bring memory up to date with the sources; see `IndexService.run`."""
+        """Bring memory up to date with the sources; see `IndexService.run`.
+
+        Raises:
+            IndexingBusy: another process is indexing, or a background job is unfinished.
+        """
+        self.jobs.refuse_beside_job()
         return self.indexing.run(progress=progress, control=control, accept_deletions=accept_deletions)
 
     def search(
@@ -107,10 +109,10 @@ class OpenMind:
             sources = snapshot.sources()
             counts = snapshot.counts()
             runs = snapshot.runs(limit=1)
-            job = snapshot.latest_job()
             tables = snapshot.tables()
             waiting = [snapshot.setting(waiting_key(source.id)) for source in sources]
-        run = self.believable(runs[0]) if runs else None
+        job = self.jobs.current()
+        run = self.jobs.believable_run(runs[0]) if runs else None
         missing = tuple(s.path for s in sources if s.enabled and not self.tree.root(s).present)
         return MemoryStatus(
             version=self.version,
@@ -125,7 +127,7 @@ class OpenMind:
             indexed_chunks=counts.chunks,
             missing_vectors=counts.missing_vectors,
             by_reason=counts.by_reason,
-            indexing_state=run.state if run is not None and not run.state.finished else None,
+            indexing_state=_state_now(job, run),
             last_run=run,
             last_job_state=job.state if job is not None else None,
             waiting_deletions=sum(int(number) for number in waiting if number),
@@ -136,11 +138,12 @@ class OpenMind:
             broken_plugins=tuple(report.name for report in self.plugins.broken),
         )
 
-    def believable(self, run: IndexRun) -> IndexRun:
-        """A run as it is: one whose process has died failed, whatever its row says."""
-        if run.state.finished or run.process is None or self.alive(run.process):
-            return run
-        return attrs.evolve(run, state=JobState.FAILED, error="The process that indexed ended without a word.")
+
+def _state_now(job: IndexJob | None, run: IndexRun | None) -> JobState | None:
+    """What goes on; a job has more to say than its run: that it is to pause, or has not begun."""
+    if job is not None and not job.state.finished:
+        return job.state
+    return run.state if run is not None and not run.state.finished else None
 
 
 def _rebuilding(tables: Iterable[IndexTable]) -> str:

@@ -1,7 +1,8 @@
 """Prepares one file: read, split, analyse, embed."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import cast
 
 from attrs import field, frozen
@@ -27,6 +28,13 @@ from openmind.ports.extractor import Blob, Extractor
 
 MAX_TEXT_CHARS = 20_000_000
 """Text of one file that is kept; more is a sign of data, not of something a person reads."""
+
+LARGE_BYTES = 1_000_000
+"""A file of so many bytes takes so long that a wish to stop must be heard meanwhile."""
+
+GROUP_FILES = 16
+GROUP_BYTES = 256 * 1024
+"""Files of one group: together they cost less, but they also wait for each other."""
 
 ReadBlob = Callable[[bytes, str], Blob]
 """Opens a path safely: (path, displayable name) → blob."""
@@ -75,20 +83,58 @@ class InProcessPreparer:
     def prepare(
         self, requests: Iterable[PreparationRequest], *, while_waiting: Callable[[], None]
     ) -> Iterator[Preparation]:
-        """See the port; here nothing can be interrupted but between two files."""
-        for request in requests:
+        """See the port; here nothing can be interrupted but between two groups of files."""
+        for group in grouped(requests):
             while_waiting()
-            yield self.prepare_one(request)
+            yield from self.prepare_group(group)
 
-    def prepare_one(self, request: PreparationRequest) -> Preparation:
-        """Prepare one file; what goes wrong is the outcome."""
+    def prepare_group(self, requests: Sequence[PreparationRequest]) -> Iterator[Preparation]:
+        """Prepare a few files; their passages are embedded together, which is cheaper than one by one."""
+        laid_out = [self._lay_out(request) for request in requests]
+        texts = [p.embedded_text for each in laid_out if isinstance(each, _LaidOut) for p in each.passages]
+        try:
+            vectors = self.embedder.embed(texts, role="passage") if self.embedder is not None else None
+        except OpenMindError as error:
+            for request in requests:
+                yield PreparationFailure(ticket=request.ticket, reason=FileReason.PROVIDER, message=error.message)
+            return
+        row = 0
+        for each in laid_out:
+            if isinstance(each, PreparationFailure):
+                yield each
+                continue
+            after = row + len(each.passages)
+            yield PreparedFile(
+                ticket=each.ticket,
+                packed=each.packed,
+                facts=each.facts,
+                passages=each.passages,
+                vectors=vectors.slice(row, after) if vectors is not None else None,
+            )
+            row = after
+
+    def standing_still(self) -> AbstractContextManager[None]:
+        """See the port; nothing goes on here by itself."""
+        return nullcontext()
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _lay_out(self, request: PreparationRequest) -> "_LaidOut | PreparationFailure":
+        """Read, split and analyse one file; what goes wrong is the outcome."""
         try:
             document = self._document(request)
-            return self._prepared(request, document)
+            path, name = displayable(request.path_bytes), name_of(request.path_bytes)
+            return _LaidOut(
+                request.ticket,
+                packing.pack(document) if request.packed is None else None,
+                document.facts,
+                tuple(as_passage(chunk, document.facts, file_name=name, path=path) for chunk in split(document)),
+            )
         except ExtractionFailed as failure:
             return PreparationFailure(ticket=request.ticket, reason=failure.reason, message=failure.message)
         except OpenMindError as error:
-            return PreparationFailure(ticket=request.ticket, reason=FileReason.PROVIDER, message=error.message)
+            return PreparationFailure(ticket=request.ticket, reason=FileReason.DAMAGED, message=error.message)
         except MemoryError:
             return PreparationFailure(
                 ticket=request.ticket, reason=FileReason.TOO_BIG, message="There is not enough memory to read it."
@@ -96,9 +142,6 @@ class InProcessPreparer:
         except Exception as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
             told = f"{type(error).__name__}: {error}"[:200]
             return PreparationFailure(ticket=request.ticket, reason=FileReason.CRASHED, message=told)
-
-    def close(self) -> None:
-        """Nothing is held."""
 
     def _document(self, request: PreparationRequest) -> ExtractedDocument:
         if request.packed is not None:
@@ -108,20 +151,33 @@ class InProcessPreparer:
         blob = self.read(request.path_bytes, name_of(request.path_bytes))
         return collect(self._made[request.extractor].extract(blob))
 
-    def _prepared(self, request: PreparationRequest, document: ExtractedDocument) -> PreparedFile:
-        path, name = displayable(request.path_bytes), name_of(request.path_bytes)
-        chunks = list(split(document))
-        passages = tuple(as_passage(chunk, document.facts, file_name=name, path=path) for chunk in chunks)
-        vectors = None
-        if self.embedder is not None:
-            vectors = self.embedder.embed([passage.embedded_text for passage in passages], role="passage")
-        return PreparedFile(
-            ticket=request.ticket,
-            packed=packing.pack(document) if request.packed is None else None,
-            facts=document.facts,
-            passages=passages,
-            vectors=vectors,
-        )
+
+@frozen
+class _LaidOut:
+    """A file whose passages only lack their vectors."""
+
+    ticket: int
+    packed: bytes | None
+    facts: DocumentFacts
+    passages: tuple[PreparedPassage, ...]
+
+
+def grouped(requests: Iterable[PreparationRequest]) -> Iterator[list[PreparationRequest]]:
+    """Gather requests into groups of a few files, a large one alone."""
+    group: list[PreparationRequest] = []
+    size = 0
+    for request in requests:
+        weight = max(request.size, len(request.packed or b""))
+        if group and size + weight > GROUP_BYTES:
+            yield group
+            group, size = [], 0
+        group.append(request)
+        size += weight
+        if len(group) == GROUP_FILES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
 
 
 def as_passage(chunk: Chunk, facts: DocumentFacts, *, file_name: str, path: str) -> PreparedPassage:
@@ -138,25 +194,36 @@ def as_passage(chunk: Chunk, facts: DocumentFacts, *, file_name: str, path: str)
 # The wire between the indexing process and its workers: one JSON object and one payload each way.
 
 
-def request_to_wire(request: PreparationRequest) -> tuple[dict[str, object], bytes]:
-    """Write a request."""
-    message: dict[str, object] = {
-        "ticket": request.ticket,
-        "path": request.path_bytes.decode("latin-1"),
-        "extractor": request.extractor,
-        "packed": request.packed is not None,
-    }
-    return message, request.packed or b""
+def group_to_wire(requests: Sequence[PreparationRequest]) -> tuple[dict[str, object], bytes]:
+    """Write a group of requests; packed texts travel one after the other as the payload."""
+    files = [
+        [
+            request.ticket,
+            request.path_bytes.decode("latin-1"),
+            request.extractor,
+            -1 if request.packed is None else len(request.packed),
+        ]
+        for request in requests
+    ]
+    return {"files": files}, b"".join(request.packed or b"" for request in requests)
 
 
-def request_from_wire(message: Mapping[str, object], payload: bytes) -> PreparationRequest:
-    """Read a request."""
-    return PreparationRequest(
-        ticket=cast(int, message["ticket"]),
-        path_bytes=str(message["path"]).encode("latin-1"),
-        extractor=str(message["extractor"]),
-        packed=payload if message["packed"] else None,
-    )
+def group_from_wire(message: Mapping[str, object], payload: bytes) -> list[PreparationRequest]:
+    """Read a group of requests."""
+    requests = []
+    at = 0
+    for ticket, path, extractor, packed in cast(list[tuple[int, str, str, int]], message["files"]):
+        after = at + max(packed, 0)
+        requests.append(
+            PreparationRequest(
+                ticket=ticket,
+                path_bytes=path.encode("latin-1"),
+                extractor=extractor,
+                packed=payload[at:after] if packed >= 0 else None,
+            )
+        )
+        at = after
+    return requests
 
 
 def outcome_to_wire(outcome: Preparation) -> tuple[dict[str, object], bytes]:

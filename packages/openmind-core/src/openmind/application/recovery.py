@@ -69,10 +69,10 @@ class Recovery:
                 for table, print_ in prints.items():
                     session.set_setting(fingerprint_key(table), print_)
 
-    def sweep(self) -> int:
-        """Delete the passages that nobody may see any more; returns how many generations."""
+    def sweep(self, *, grace_s: float = GRACE_S) -> int:
+        """Delete the passages that nobody may see for so long; returns how many generations."""
         swept = 0
-        while entries := self._due():
+        while entries := self._due(grace_s):
             by_table: dict[int, list[Generation]] = {}
             for entry in entries:
                 by_table.setdefault(entry.table_id, []).append(entry.generation)
@@ -86,9 +86,9 @@ class Recovery:
             swept += len(entries)
         return swept
 
-    def _due(self) -> tuple[GarbageEntry, ...]:
+    def _due(self, grace_s: float) -> tuple[GarbageEntry, ...]:
         with self.catalog.reading() as snapshot:
-            return snapshot.garbage(died_before=self.clock() - GRACE_S, limit=SWEEP)
+            return snapshot.garbage(died_before=self.clock() - grace_s, limit=SWEEP)
 
     def _reconcile(self, table: IndexTable) -> list[str]:
         """Compare, row for row, what the catalog says is there with what is there."""

@@ -1,5 +1,7 @@
 """Decides which chunk tables a run writes to."""
 
+from collections.abc import Mapping
+
 from attrs import frozen
 
 from openmind.application.embedders import Embedders
@@ -48,6 +50,25 @@ class Targets:
 
 
 @frozen(kw_only=True)
+class Outlook:
+    """What there is, and what the embedders said: all that is needed to choose, without asking a server again."""
+
+    tables: tuple[IndexTable, ...]
+    wanted: EmbedderIdentity
+    within_reach: Mapping[str, EmbeddingProvider]
+    """By key of the identity."""
+    notice: str = ""
+
+    @property
+    def live(self) -> IndexTable | None:
+        return next((table for table in self.tables if table.state is TableState.LIVE), None)
+
+    def target(self, table: IndexTable) -> Target:
+        """A table with the embedder that makes its vectors."""
+        return Target(table=table, embedder=self.within_reach.get(table.identity.embedder.key))
+
+
+@frozen(kw_only=True)
 class TableChoice:
     """Compares the index there is with the embedder that is wanted."""
 
@@ -55,13 +76,21 @@ class TableChoice:
     chunks: ChunkStore
     embedders: Embedders
 
-    def targets(self) -> Targets:
-        """Find, or make, the tables to write to. Needs the index lock."""
+    def outlook(self) -> Outlook:
+        """Look at the tables and ask the embedders who they are. May hang as long as a server does; writes nothing."""
         with self.catalog.reading() as snapshot:
             tables = snapshot.tables()
         live = next((table for table in tables if table.state is TableState.LIVE), None)
         wanted, notice = self._wanted(live)
-        notices = (notice,) if notice else ()
+        concerned = [wanted] if live is None else [wanted, live.identity.embedder]
+        found = {identity.key: self.embedders.matching(identity) for identity in concerned}
+        within_reach = {key: embedder for key, embedder in found.items() if embedder is not None}
+        return Outlook(tables=tables, wanted=wanted, within_reach=within_reach, notice=notice)
+
+    def targets(self, outlook: Outlook) -> Targets:
+        """Find, or make, the tables to write to. Needs the index lock, held since before the outlook."""
+        tables, wanted, live = outlook.tables, outlook.wanted, outlook.live
+        notices = (outlook.notice,) if outlook.notice else ()
         if live is None:
             live = self._make(FIRST_TABLE if not tables else f"{FIRST_TABLE}_{len(tables) + 1}", wanted)
         filling = [table for table in tables if table.state is TableState.FILLING]
@@ -72,10 +101,10 @@ class TableChoice:
                 with self.catalog.writing() as session:
                     session.kill_table(table.id)
         if not changing:
-            return Targets(live=self._target(live), notices=notices)
+            return Targets(live=outlook.target(live), notices=notices)
         if keep is None:
             keep = self._make(f"{FIRST_TABLE}_{1 + max(table.id for table in (*tables, live))}", wanted)
-        return Targets(live=self._target(live), filling=self._target(keep), notices=notices)
+        return Targets(live=outlook.target(live), filling=outlook.target(keep), notices=notices)
 
     def _wanted(self, live: IndexTable | None) -> tuple[EmbedderIdentity, str]:
         """Ask the chosen embedder who it is; when it does not answer, go on with what there is."""
@@ -97,6 +126,3 @@ class TableChoice:
         identity = IndexIdentity(embedder=embedder, chunking=CHUNKING_VERSION, analyser=ANALYSER_VERSION)
         with self.catalog.writing() as session:
             return session.add_table(name, identity)
-
-    def _target(self, table: IndexTable) -> Target:
-        return Target(table=table, embedder=self.embedders.matching(table.identity.embedder))

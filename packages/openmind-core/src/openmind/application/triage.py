@@ -306,10 +306,11 @@ class Triage:
             path_bytes=change.path_bytes,
             stat=stat or change.stat,
             scanned_ns=scanned_ns or self.now_ns(),
-            content_hash=content_hash,
+            content_hash=content_hash or (known.content_hash if stays and known else ""),
             reason=reason,
             error=f"{message} The version before can still be found." if stays else message,
-            extractor=info.key if info else "",
+            # What will be tried again may turn out to be as it was: then its kept text is still needed.
+            extractor=known.extractor if stays and known and reason.retried else info.key if info else "",
             layout=known.layout if stays and known else "",
             title=known.title if stays and known else "",
             live_generation=known.live_generation if stays and known else None,

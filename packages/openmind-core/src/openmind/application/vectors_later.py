@@ -23,6 +23,8 @@ PAGE = 500
 """Files that are looked up at once."""
 STEP_S = 0.5
 """How long a server is kept busy before a wish to stop is heard."""
+STEP_TEXTS = 1_000
+"""The same for an embedder that runs in this process."""
 
 
 def embedded_text(row: ChunkRow) -> str:
@@ -155,9 +157,7 @@ class VectorsLater:
     ) -> tuple[dict[bytes, bytes], ProviderError | None]:
         texts = [embedded_text(row) for row in rows]
         if embedder.in_process:
-            matrix = embed_whole(embedder, texts)
-            self.embedded(len(texts))
-            return {input_hash(text): matrix.row_bytes(at) for at, text in enumerate(texts)}, None
+            return self._in_process(embedder, texts), None
         vectors: dict[bytes, bytes] = {}
         lacking = texts
         while lacking and self.carry_on():
@@ -167,6 +167,17 @@ class VectorsLater:
                 return vectors, error
             lacking = [text for text in texts if self.embedding.lacks(text, vectors)]
         return vectors, None
+
+    def _in_process(self, embedder: EmbeddingProvider, texts: Sequence[str]) -> dict[bytes, bytes]:
+        vectors: dict[bytes, bytes] = {}
+        for start in range(0, len(texts), STEP_TEXTS):
+            if not self.carry_on():
+                break
+            some = texts[start : start + STEP_TEXTS]
+            matrix = embed_whole(embedder, some)
+            self.embedded(len(some))
+            vectors.update({input_hash(text): matrix.row_bytes(at) for at, text in enumerate(some)})
+        return vectors
 
 
 def _groups(files: Sequence[FileRecord]) -> Iterator[list[FileRecord]]:

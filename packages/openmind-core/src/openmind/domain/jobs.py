@@ -1,5 +1,6 @@
 """Runs and jobs: one pass over the sources, and the background job that makes it."""
 
+from datetime import datetime
 from enum import StrEnum
 
 from attrs import field, frozen
@@ -31,7 +32,7 @@ class ProcessMark:
 
     pid: int
     started_at: float
-    """POSIX seconds."""
+    """Seconds; from the boot where the system tells that, else by the clock."""
     boot_id: str
 
 
@@ -103,7 +104,14 @@ class IndexJob:
     started_at: str = ""
     completed_at: str = ""
     updated_at: str = ""
+    """When its worker, or a person, last gave a sign of life; ISO 8601, UTC."""
     process: ProcessMark | None = None
+
+    def is_stuck(self, now: datetime) -> bool:
+        """Whether its worker should have given a sign of life long ago. One that rests gives none."""
+        if self.state.finished or self.state is JobState.PAUSED or not self.updated_at:
+            return False
+        return (now - datetime.fromisoformat(self.updated_at)).total_seconds() > STUCK_S
 
 
 @frozen(kw_only=True)
@@ -118,5 +126,9 @@ class IndexReport:
     """Sentences for the person: a folder is missing, deletions wait, vectors are missing."""
 
 
+RUN_DIED = "The process that indexed ended without a word."
+"""What is told of a run that did not tell itself how it ended."""
+STUCK_S = 60
+"""A worker that is silent for longer than this has most likely hung."""
 MAX_REPORTED = 1_000
 """A report lists at most this many files; `status --files` pages through all of them."""

@@ -19,6 +19,10 @@ class PreparationRequest:
     """Name of an extractor that needs no isolation; unused when `packed` is there."""
     packed: bytes | None = field(default=None, repr=False)
     """Text as `domain.packing` packs it."""
+    size: int = 0
+    """Bytes of the file: what preparing it about costs."""
+    size: int = 0
+    """Bytes of the file, so that a large one can be given the time it takes."""
 
 
 @frozen

@@ -1,6 +1,7 @@
 """The port to disposable processes that read hostile files."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from attrs import frozen
@@ -47,6 +48,10 @@ class IsolatedReader(Protocol):
             while_waiting: called now and then, several times a second, while an outcome takes long; what it raises
                 ends the work.
         """
+        ...
+
+    def standing_still(self) -> AbstractContextManager[None]:
+        """Let nothing go on in the background until the context ends; what was under way then goes on."""
         ...
 
     def close(self) -> None:

@@ -1,6 +1,7 @@
 """The port to where files are prepared: this process, or worker processes."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 from openmind.domain.preparation import Preparation, PreparationRequest
@@ -22,6 +23,10 @@ class Preparer(Protocol):
             while_waiting: called now and then, several times a second, while an outcome takes long; what it raises
                 ends the work.
         """
+        ...
+
+    def standing_still(self) -> AbstractContextManager[None]:
+        """Let nothing go on in the background until the context ends; what was under way then goes on."""
         ...
 
     def close(self) -> None:
