@@ -209,6 +209,9 @@ def test_a_passage_without_words_is_found_by_its_name() -> None:
         ('""', ()),
         ('" "', ()),
         ('查找"数据库"吧', (("数据", "据库"),)),
+        ('"数据库 系统"', (("数据", "据库"), ("系统",))),
+        ('"Python 第3章 end"', (("python",), ("3",), ("end",))),
+        ('"使用 Python"', (("使用", "python"),)),
         ("'single quotes'", ()),
     ],
 )

@@ -82,6 +82,7 @@ def test_passages_end_with_paragraphs_before_sentences_before_words() -> None:
     assert all(chunk.text.endswith("an end") for chunk in passages(segment(paragraphs)))
     assert all(chunk.text.endswith(".") for chunk in passages(segment(SENTENCES)))
     assert {chunk.text[-5:] for chunk in passages(segment("words " * 900))} == {"words"}
+    assert {chunk.text[-5:] for chunk in passages(segment("words\t" * 900))} == {"words"}
 
 
 def test_the_sentences_of_unspaced_scripts_are_known() -> None:
@@ -183,7 +184,7 @@ def test_code_that_fits_is_not_divided_for_an_even_length() -> None:
     code = "\n".join(f"line_{number:04}()" for number in range(50))
 
     first, *_ = passages(
-        segment(SENTENCES[:500]), segment(code, start=2, kind="code"), segment(SENTENCES[:2_000], start=60)
+        segment(SENTENCES[:500]), segment(code, start=2, kind="code"), segment(SENTENCES[:450], start=52)
     )
 
     assert first.text.endswith("line_0049()")

@@ -201,18 +201,22 @@ def _ask_piece(piece: str, terms: list[str], exact: list[str]) -> None:
 
 
 def _phrases(quoted: str) -> Iterator[tuple[str, ...]]:
-    """Analyse what stands between quotes. A blank between unspaced characters may or may not stand in the text."""
+    """Analyse what stands between quotes.
+
+    A blank between unspaced characters may or may not stand in the text, and a character between spaced words may be
+    part of a pair there: both divide the phrase.
+    """
     phrase: list[str] = []
     after_run = False
     for token in _tokens(quoted):
         run = bool(scripts.RUN.match(token))
-        if run and (after_run or len(token) == 1):
+        alone = run and len(token) == 1
+        if alone or (run and after_run):
             yield from _whole_phrase(phrase)
             phrase = []
-        phrase += scripts.pairs(token) if run else _spaced_words(token).split()
+        if not alone:
+            phrase += scripts.pairs(token) if run else _spaced_words(token).split()
         after_run = run
-        if run and len(token) == 1:
-            phrase = []
     yield from _whole_phrase(phrase)
 
 
