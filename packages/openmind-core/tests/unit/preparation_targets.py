@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from openmind.adapters.worker_main import Handler, Reply, Request
-from openmind.application.preparation import InProcessPreparer, outcome_to_wire, request_from_wire
+from openmind.application.preparation import InProcessPreparer, group_from_wire, outcome_to_wire
 from openmind.domain.documents import DocumentFacts, Segment
 from openmind.ports.extractor import Blob, Extractor
 
@@ -32,6 +32,7 @@ def prepare_files(setup: Mapping[str, object]) -> Handler:
     def handle(request: Request) -> Iterator[Reply]:
         if setup.get("mute"):
             return
-        yield outcome_to_wire(preparer.prepare_one(request_from_wire(request.message, request.payload)))
+        group = group_from_wire(request.message, request.payload)
+        yield from map(outcome_to_wire, preparer.prepare_group(group))
 
     return handle

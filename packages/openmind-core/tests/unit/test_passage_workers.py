@@ -7,7 +7,7 @@ import pytest
 from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.worker_jobs import WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
-from openmind.application.preparation import InProcessPreparer, outcome_from_wire, request_to_wire
+from openmind.application.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
 from openmind.domain import packing
 from openmind.domain.documents import ExtractedDocument, Segment
 from openmind.domain.files import FileReason
@@ -25,7 +25,8 @@ def make_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ma
 
     def make(**setup: object) -> PassageWorkers:
         plan = WorkerPlan(target="preparation_targets:prepare_files", setup=setup, folder=tmp_path)
-        made.append(PassageWorkers(WorkerPool(plan=plan, size=2), request_to_wire, outcome_from_wire))
+        pool = WorkerPool(plan=plan, size=2)
+        made.append(PassageWorkers(pool=pool, group=grouped, to_wire=group_to_wire, from_wire=outcome_from_wire))
         return made[-1]
 
     yield make
@@ -47,13 +48,17 @@ def test_workers_give_what_this_process_would(make_workers: MakeWorkers, tmp_pat
     ]
 
     here = InProcessPreparer(extractor=make_extractor, read=read_blob)
-    assert list(make_workers().prepare(iter(requests), while_waiting=lambda: None)) == list(here.prepare(requests, while_waiting=lambda: None))
+    assert list(make_workers().prepare(iter(requests), while_waiting=lambda: None)) == list(
+        here.prepare(requests, while_waiting=lambda: None)
+    )
 
 
 def test_text_that_was_read_before_is_prepared_without_its_file(make_workers: MakeWorkers) -> None:
     packed = packing.pack(ExtractedDocument(segments=(Segment(text="kept text"),)))
 
-    [prepared] = make_workers().prepare([PreparationRequest(ticket=7, path_bytes=b"/gone.txt", packed=packed)], while_waiting=lambda: None)
+    [prepared] = make_workers().prepare(
+        [PreparationRequest(ticket=7, path_bytes=b"/gone.txt", packed=packed)], while_waiting=lambda: None
+    )
 
     assert isinstance(prepared, PreparedFile)
     assert prepared.ticket == 7
@@ -81,14 +86,18 @@ def test_a_file_that_cannot_be_read_is_one_failed_file(make_workers: MakeWorkers
     path = write(tmp_path, "a.txt", "")
     (tmp_path / "a.txt").write_bytes(b"\xff\xff")
 
-    [failed] = make_workers().prepare([PreparationRequest(ticket=1, path_bytes=path, extractor="any")], while_waiting=lambda: None)
+    [failed] = make_workers().prepare(
+        [PreparationRequest(ticket=1, path_bytes=path, extractor="any")], while_waiting=lambda: None
+    )
 
     assert isinstance(failed, PreparationFailure)
     assert "UnicodeDecodeError" in failed.message
 
 
 def test_a_worker_without_an_answer_is_a_failed_file(make_workers: MakeWorkers) -> None:
-    [failed] = make_workers(mute=True).prepare([PreparationRequest(ticket=1, path_bytes=b"/a")], while_waiting=lambda: None)
+    [failed] = make_workers(mute=True).prepare(
+        [PreparationRequest(ticket=1, path_bytes=b"/a")], while_waiting=lambda: None
+    )
 
     assert isinstance(failed, PreparationFailure)
     assert failed.reason is FileReason.CRASHED

@@ -20,8 +20,6 @@ class PreparationRequest:
     packed: bytes | None = field(default=None, repr=False)
     """Text as `domain.packing` packs it."""
     size: int = 0
-    """Bytes of the file: what preparing it about costs."""
-    size: int = 0
     """Bytes of the file, so that a large one can be given the time it takes."""
 
 
