@@ -5,6 +5,7 @@ while these modules load; whoever imports it later gets it as usual. Everything 
 Python values; what OpenMind makes of it is the business of the other modules.
 """
 
+import ctypes
 import os
 import sys
 import threading
@@ -73,7 +74,23 @@ with quiet_log():
 
 MB = 1 << 20
 ROW_ID, SCORE, DISTANCE = "_rowid", "_score", "_distance"
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
+MALLOC_OPTIONS = ((M_ARENA_MAX, 2), (M_MMAP_THRESHOLD, MB // 4), (M_TRIM_THRESHOLD, MB))
 ScalarIndex = Literal["BTREE", "BITMAP"]
+
+
+def spare_memory() -> None:
+    """Ask the C library to give memory back, now and from now on.
+
+    Building an index else leaves hundreds of megabytes with the process. For processes that write: searching is a
+    little faster without.
+    """
+    if sys.platform == "linux":
+        library = ctypes.CDLL(None)
+        if hasattr(library, "mallopt"):  # musl has none
+            for option, value in MALLOC_OPTIONS:
+                library.mallopt(option, value)
+            library.malloc_trim(0)
 
 
 Scored = list[tuple[int, float]]

@@ -12,7 +12,7 @@ from openmind.domain.ids import FileId, Generation
 from openmind_stores.lance import upkeep
 from openmind_stores.lance.conditions import of_generations
 from openmind_stores.lance.durability import durable
-from openmind_stores.lance.engine import Caches, Dataset
+from openmind_stores.lance.engine import Caches, Dataset, spare_memory
 from openmind_stores.lance.errors import REPAIR, reading, writing
 from openmind_stores.lance.schema import COLUMNS, to_columns, to_rows
 
@@ -61,6 +61,7 @@ class Table:
 
     def append(self, rows: Sequence[ChunkRow]) -> None:
         data = self.open()
+        spare_memory()
         dimension = data.dimension
         for row in rows:
             if row.vector is not None and len(row.vector) != 4 * dimension:
@@ -111,8 +112,10 @@ class Table:
 
     def _tend(self, tend: Callable[[Dataset], None]) -> None:
         data = self.open()
+        spare_memory()
         with writing(self.name), durable(self.path):
             tend(data)
+        spare_memory()
 
 
 def in_portions(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

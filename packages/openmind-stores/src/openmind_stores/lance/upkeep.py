@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from openmind_stores.lance.engine import Dataset, FragmentState
 from openmind_stores.lance.errors import is_from_lance, is_out_of_reach
@@ -11,7 +12,8 @@ logger = logging.getLogger(__name__)
 Build = Callable[[Dataset], None]
 
 MOST_SEGMENTS = 8
-"""A search asks each segment: ten of 10,000 rows cost twice as much as one of 100,000."""
+"""A search asks each of them: ten of 10,000 rows cost twice as much as one of 100,000."""
+MOST_MERGED_ROWS = 50_000
 CHEAP_ROWS = 5_000
 """Merging costs as much as building: 0.7 s for 10,000 rows."""
 TEXT_BUILD_MB = 256
@@ -65,16 +67,18 @@ def tend(data: Dataset, *, cheap: int) -> None:
 def newest_to_merge(sizes: Sequence[int], *, cheap: int) -> int:
     """Say how many of the newest segments should become one: 1 when they are fine as they are.
 
-    Among more than `MOST_SEGMENTS`, all those are merged that are not larger than the newer ones together, so that
-    however large a table grows each row is merged a few times only. Otherwise those that have at most `cheap` rows
-    together. Empty ones cost nothing.
+    Big segments are left alone. When there are more than `MOST_SEGMENTS` small ones behind the last big one, or
+    enough to fill a big one, those are merged that are not larger than the newer ones together, so that each row is
+    merged a few times only, and no more than `MOST_MERGED_ROWS` at once, so that memory does not grow with the table.
+    Otherwise those are merged that have at most `cheap` rows together.
     """
-    too_many = len(sizes) > MOST_SEGMENTS
-    merged, rows = 1, sizes[-1] if sizes else 0
-    while merged < len(sizes):
-        older = sizes[-merged - 1]
-        wanted = older <= rows or merged == 1 if too_many else rows + older <= cheap
-        if older and not wanted:
+    small = list(takewhile(lambda rows: rows < MOST_MERGED_ROWS // 2, reversed(sizes)))
+    fills = len(sizes) > MOST_SEGMENTS and sum(small) >= MOST_MERGED_ROWS
+    too_many = fills or len(small) > MOST_SEGMENTS
+    merged, rows = 1, sum(small[:1])
+    for older in small[1:]:
+        fits = rows + older <= (MOST_MERGED_ROWS if too_many else cheap)
+        if older and not (fits and (older <= rows or merged == 1 or not too_many)):
             break
         rows += older
         merged += 1
@@ -105,7 +109,7 @@ def tend_vector_index(data: Dataset) -> None:
         if data.count() >= VECTOR_INDEX_ROWS and data.count("vector IS NOT NULL") >= VECTOR_INDEX_ROWS:
             build_vector_index(data)
     elif state.unindexed and (
-        len(state.segments) >= MOST_SEGMENTS or state.rows + state.unindexed > 2 * state.segments[0]
+        len(state.segments) >= MOST_SEGMENTS or sum(state.segments) + state.unindexed > 2 * state.segments[0]
     ):
         build_vector_index(data)
     elif state.unindexed:
