@@ -1,5 +1,6 @@
 """What the tests of every format share: reading bytes through the registered extractor."""
 
+import socket
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from io import BytesIO
@@ -278,3 +279,14 @@ def make() -> SimpleNamespace:
         encoded=encoded,
         ocr=FakeOcr,
     )
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing that reads a file may reach another machine."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("a connection was tried")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)

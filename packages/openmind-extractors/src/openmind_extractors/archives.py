@@ -26,6 +26,20 @@ RATIO_FROM_BYTES = 1_000_000
 
 _FLAG_ENCRYPTED = 0x1
 
+ARCHIVE_FAILURES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    IndexError,
+    NotImplementedError,
+    OSError,  # a seek to nowhere; bz2
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+"""What the standard library raises for a broken container."""
+
 
 @frozen
 class Archive:
@@ -98,16 +112,5 @@ def _told_as_reasons() -> Iterator[None]:
         raise ExtractionFailed("the file may not be read", reason=FileReason.DENIED) from error
     except KeyError as error:
         raise ExtractionFailed(f"the document lacks a part: {error.args[0]}") from error
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        struct.error,
-        OSError,  # a seek to nowhere; bz2
-        EOFError,
-        NotImplementedError,
-        RuntimeError,
-        ValueError,
-        OverflowError,
-        IndexError,
-    ) as error:
+    except ARCHIVE_FAILURES as error:
         raise ExtractionFailed(f"the document is damaged: {str(error)[:200]}") from error

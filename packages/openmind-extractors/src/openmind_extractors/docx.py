@@ -10,7 +10,7 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.extractor import Blob
 
-from openmind_extractors.archives import Archive, open_archive
+from openmind_extractors.archives import ARCHIVE_FAILURES, Archive, open_archive
 from openmind_extractors.blocks import Block, BlockReader, segments
 from openmind_extractors.decoding import decode
 from openmind_extractors.hidden_runs import without_hidden_runs
@@ -35,15 +35,12 @@ p[style-name='Subtitle'] => p:fresh
 """
 
 _MAMMOTH_FAILURES = (
+    *ARCHIVE_FAILURES,
     RecursionError,  # nested tables
     ExpatError,
     AttributeError,
-    IndexError,
-    KeyError,
-    OSError,
+    LookupError,
     TypeError,
-    UnicodeError,
-    ValueError,
 )
 
 

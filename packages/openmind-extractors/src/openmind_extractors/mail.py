@@ -3,6 +3,7 @@
 import email
 from collections.abc import Iterator
 from contextlib import suppress
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -43,7 +44,7 @@ class MailExtractor:
         try:
             message = email.message_from_bytes(data)
             parts = _leaves(message)
-        except (RecursionError, ValueError, LookupError, TypeError, AttributeError) as error:
+        except (RecursionError, ValueError, LookupError, TypeError, AttributeError, MessageError) as error:
             raise ExtractionFailed(f"the mail is damaged: {type(error).__name__}: {error}"[:200]) from error
         headers = {name: _header(message, name) for name in _SHOWN}
         if not any(headers.values()):
@@ -71,7 +72,7 @@ def _header(message: "Message[str, str]", name: str) -> str:
     raw = str(message.get(name, ""))
     try:
         text = str(make_header(decode_header(raw)))
-    except (LookupError, ValueError, UnicodeError):
+    except (LookupError, ValueError, MessageError):
         text = raw
     return " ".join(clean(text).split())[:MAX_METADATA_CHARS]
 
@@ -104,7 +105,7 @@ def _shown(parts: list["Message[str, str]"]) -> Iterator["Message[str, str]"]:
 def _file_name(part: "Message[str, str]") -> str:
     try:
         name = part.get_filename() or ""
-    except (LookupError, ValueError, TypeError):
+    except (LookupError, ValueError, TypeError, MessageError):
         return ""
     return " ".join(clean(name).split())[:200]
 
@@ -125,12 +126,12 @@ def _part(part: "Message[str, str]") -> Iterator[Segment]:
 
 
 def _decoded(part: "Message[str, str]", payload: bytes) -> str:
-    charset = part.get_content_charset()
-    if charset and charset not in {"us-ascii", "unknown-8bit"}:
-        try:
-            return payload.decode(charset, "replace")
-        except LookupError:
-            pass  # no such encoding; find out as for any text
+    import webencodings  # only mails need it here
+
+    # The names that browsers know: some of Python's own codecs take quadratic time.
+    known = webencodings.lookup(part.get_content_charset("") or "")
+    if known is not None and known.name not in {"replacement", "x-user-defined"}:
+        return str(known.codec_info.decode(payload, "replace")[0])
     try:
         return decode(payload, html=part.get_content_type() == "text/html").text
     except ExtractionFailed:

@@ -96,6 +96,8 @@ class RowWriter:
     """Rows of data that were seen."""
     kept: int = 0
     """Rows of data whose text is searchable."""
+    written: int = 0
+    """Segments that came of them."""
     cut_columns: bool = False
     cut_cells: bool = False
     _lines: list[tuple[int, str]] = field(factory=list)
@@ -130,6 +132,10 @@ class RowWriter:
             number += len(block)
         if self._lines:
             yield self._segment()
+        if not self.written and self._header_line:
+            self.written += 1
+            place = Place(kind="rows", start=self.head.height, end=self.head.height)
+            yield Segment(text=clean(self._header_line), locator=(*self.within, place), kind="table")
 
     def _block(self, block: list[list[str]], number: int) -> Iterator[Segment]:
         """Write a block of rows, at once where no row is out of the ordinary."""
@@ -148,12 +154,15 @@ class RowWriter:
             yield self._segment()
         for start in range(0, len(lines), per_segment):
             part = lines[start : start + per_segment]
-            yield self._build("\n".join(part), number + start, number + start + len(part) - 1)
+            text = "\n".join(part)
+            shown = text.strip(" |\n")
+            if shown and not shown.isspace():
+                yield self._build(text, number + start, number + start + len(part) - 1)
 
     def _one_by_one(self, block: list[list[str]], number: int) -> Iterator[Segment]:
         """Write rows that have breaks in their cells, or long or many ones, or nothing."""
         for last, row in enumerate(block, start=number):
-            if not any(row):
+            if not any(cell.strip() for cell in row):
                 continue
             line = self._listed(row) if self._is_listed else self._line(row)
             if self._lines and (self._is_listed or self._size + len(line) > GROUP_CHARS):
@@ -188,6 +197,7 @@ class RowWriter:
     def _build(self, text: str, first: int, last: int) -> Segment:
         if self._header_line and not self._is_listed:
             text = f"{self._header_line}\n{text}"
+        self.written += 1
         place = Place(kind="rows", start=first, end=last)
         return Segment(text=self.cleaned(text), locator=(*self.within, place), kind="table")
 

@@ -56,7 +56,7 @@ class SheetsExtractor:
                 names = workbook.sheet_names
                 for number, name in enumerate(names[:MAX_SHEETS], start=1):
                     writer = yield from _sheet(workbook.get_sheet_by_index(number - 1), number, name)
-                    count += writer.total + bool(writer.head.header)
+                    count += writer.written + bool(writer.head.title_rows)
                     if writer.note:
                         notes.append(f"{name}: {writer.note}")
         except (CalamineError, OSError, ValueError) as error:

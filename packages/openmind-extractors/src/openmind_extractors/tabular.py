@@ -51,7 +51,7 @@ class TabularExtractor:
         described = profile.describe(writer.total)
         if described:
             yield Segment(text=clean(described), locator=(Place(kind="part", label="columns"),))
-        yield table.facts(writer, has_text=bool(title or writer.total or head.header), delimiter=dialect.delimiter)
+        yield table.facts(writer, has_text=bool(title or writer.written), delimiter=dialect.delimiter)
 
 
 def _text_of(rows: Sequence[Sequence[str]]) -> str:

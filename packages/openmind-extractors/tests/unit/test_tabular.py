@@ -190,6 +190,13 @@ def test_a_table_without_rows_is_empty(read, data: bytes) -> None:
     assert reading.text.strip(" |\n") == ""
 
 
+def test_a_table_of_nothing_but_a_header_is_its_header(read) -> None:
+    reading = read("a.csv", b"name,size\n")
+
+    assert reading.text == "name | size"
+    assert reading.where("name") == "rows 1–1"
+
+
 def test_an_empty_table_is_no_success(read) -> None:
     assert read("a.csv", b"").reason is FileReason.EMPTY
 
