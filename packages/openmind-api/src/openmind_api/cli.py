@@ -1,6 +1,8 @@
 """The commands `openmind serve` and `openmind api`."""
 
+import os
 import sys
+from contextlib import closing
 from typing import Literal
 
 from openmind.adapters.home import Home
@@ -24,15 +26,19 @@ def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> in
     """
     from openmind.live import LiveMemory
 
+    from openmind_api.listening import bind
     from openmind_api.origins import parse_origin
-    from openmind_api.server import bind
-    from openmind_api.server import serve as run
+    from openmind_api.server import prepared
 
+    os.umask(0o077)  # whatever is written from here on is for its owner only
     origins = tuple(map(parse_origin, allow_origin))
-    listener = bind(port)
-    with listener, LiveMemory() as live:
+    with closing(bind(port)) as listener, LiveMemory() as live:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        run(live, listener, origins=origins, ready=lambda: _say(f"OpenMind is served at {address} (Ctrl-C ends it)"))
+        greeting = f"OpenMind is served at {address} (Ctrl-C ends it)"
+        with prepared(live, origins=origins, ready=lambda: _say(greeting)) as server:
+            for sentence in server.application.broken:
+                sys.stderr.write(f"openmind: {sentence}\n")
+            server.run(sockets=[listener])
     return 0
 
 

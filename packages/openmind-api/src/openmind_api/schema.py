@@ -23,6 +23,8 @@ BEARER = SecurityScheme(
     type="http", scheme="bearer", description="The content of the file api_token in OpenMind's folder, trimmed."
 )
 PROBLEM: Node = {"$ref": "#/components/schemas/Problem"}
+COMMON = {requests.Body, requests.Narrowed, replies.Reply}
+"""What bodies and answers are made from; none is sent by itself."""
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -63,7 +65,7 @@ def exact_schemas() -> Node:
         kind
         for module in (requests, replies)
         for kind in vars(module).values()
-        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__struct_fields__
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind not in COMMON
     ]
     _, components = msgspec.json.schema_components(
         kinds,

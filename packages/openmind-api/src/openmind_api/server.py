@@ -1,29 +1,27 @@
 """The server: one process, one loopback address."""
 
 import asyncio
-import errno
 import logging
 import signal
 import socket
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from importlib.metadata import version
 
 import uvicorn
 from openmind.adapters.token_file import TokenFile
-from openmind.domain.errors import HomeError, OpenMindError, UsageError
+from openmind.domain.errors import HomeError
 from openmind.live import LiveMemory
 
 from openmind_api.access_log import ServerLog
-from openmind_api.app import build_app
+from openmind_api.app import Application, build_app
 from openmind_api.gate import Admission, Gate
 from openmind_api.origins import parse_origin
+from openmind_api.protocol import PromptProtocol
+from openmind_api.sse import Pace
 
-HOST = "127.0.0.1"
-"""The only address there is: everything that listens elsewhere can be reached by strangers."""
 GRACE_S = 3
 THREADS = 16
 """Requests that are worked on at once; others wait."""
@@ -31,66 +29,31 @@ LOG_FILE = "api.jsonl"
 SILENT = logging.CRITICAL + 1
 
 
-class PortTaken(OpenMindError):
-    """Another program listens on the port."""
-
-    code = "serve.port_taken"
-
-
-def bind(port: int) -> socket.socket:
-    """Take the port.
-
-    Raises:
-        UsageError: there is no such port.
-        PortTaken: another program has it, or it may not be taken.
-    """
-    if not 0 <= port <= 65_535:
-        raise UsageError(f"There is no port {port}", hint="Ports go from 1 to 65535; 0 takes any that is free.")
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    try:
-        if sys.platform == "win32":
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_EXCLUSIVEADDRUSE, 1)
-        else:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((HOST, port))
-        listener.listen()
-    except OSError as error:
-        listener.close()
-        if error.errno == errno.EADDRINUSE:
-            raise PortTaken(
-                f"Port {port} is taken by another program", hint="Choose another: openmind serve --port 8766"
-            ) from error
-        raise PortTaken(
-            f"Port {port} cannot be taken: {error.strerror or error}", hint="Choose another: openmind serve --port 8766"
-        ) from error
-    return listener
-
-
-def serve(
+@contextmanager
+def prepared(
     live: LiveMemory,
-    listener: socket.socket,
     *,
-    origins: tuple[str, ...] = (),
+    origins: Iterable[str] = (),
+    pace: Pace | None = None,
     ready: Callable[[], None] = lambda: None,
-) -> None:
-    """Serve until a signal ends it. The memory stays open; the socket is closed.
+) -> Iterator["ApiServer"]:
+    """Make a server that is to `run` on a socket of `bind`, until a signal or `should_exit` ends it.
 
     Args:
-        live: what is served.
-        listener: a bound socket, see `bind`.
-        origins: web pages that may use the API; each as `parse_origin` writes it.
+        live: what is served; it must stay open.
+        origins: web pages that may use the API, each as `parse_origin` writes it.
+        pace: how long streams wait for what.
         ready: called when requests are answered.
     """
     tokens = TokenFile(live.home.token_file)
     tokens.ensure()
     with closing(ServerLog(live.home.logs / LOG_FILE)) as log:
-        app = build_app(live, version=version("openmind-core"), note_bug=log.bug)
+        app = build_app(live, version=version("openmind-core"), note_bug=log.bug, pace=pace)
         for sentence in app.broken:
             log.warning(sentence)
-            sys.stderr.write(f"openmind: {sentence}\n")
         admission = Admission(token=lambda: _token(tokens), allowed_origins=frozenset(map(parse_origin, origins)))
         gate = Gate(app=app.routes, admission=admission, log=log.access)
-        ApiServer(gate, ready=ready, stop=app.visits.stop).run(sockets=[listener])
+        yield ApiServer(gate, application=app, ready=ready)
 
 
 def _token(tokens: TokenFile) -> str | None:
@@ -104,11 +67,11 @@ def _token(tokens: TokenFile) -> str | None:
 class ApiServer(uvicorn.Server):
     """Uvicorn, silent, that ends when a signal says so without passing the signal on."""
 
-    def __init__(self, gate: Gate, *, ready: Callable[[], None], stop: Callable[[], None]) -> None:
+    def __init__(self, gate: Gate, *, application: Application, ready: Callable[[], None]) -> None:
         super().__init__(
             uvicorn.Config(
                 gate,
-                http="h11",
+                http=PromptProtocol,
                 ws="none",
                 lifespan="on",
                 log_config=None,
@@ -119,8 +82,8 @@ class ApiServer(uvicorn.Server):
                 timeout_graceful_shutdown=GRACE_S,
             )
         )
+        self.application = application
         self._ready = ready
-        self._stop = stop
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
@@ -130,7 +93,7 @@ class ApiServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: streams are told first, so that each can say so to its client."""
-        self._stop()
+        self.application.visits.stop()
         await super().shutdown(sockets)
 
     @contextmanager

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from openmind.domain.errors import StoreError
@@ -19,12 +20,14 @@ def open_path(path: Path) -> None:
             os.startfile(path)
             return
         program = "/usr/bin/open" if sys.platform == "darwin" else "xdg-open"
-        subprocess.Popen(
+        process = subprocess.Popen(
             [program, str(path)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
+        # Somebody has to take note of its end, else a server would keep it as a zombie.
+        threading.Thread(target=process.wait, daemon=True, name="openmind-opener").start()
     except OSError as error:
         raise StoreError("This machine has no program that opens files", hint="Open the file yourself.") from error

@@ -1,0 +1,44 @@
+"""The connection: uvicorn's, with a limit to how long a request may take to arrive."""
+
+import asyncio
+from typing import ClassVar
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+
+class PromptProtocol(H11Protocol):
+    """Gives up clients that begin a request, or a connection, and do not go on."""
+
+    request_s: ClassVar[float] = 20.0
+    """A whole request, body included, must be there within this time."""
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """See asyncio."""
+        super().connection_made(transport)
+        self._begin()
+
+    def data_received(self, data: bytes) -> None:
+        """See asyncio."""
+        super().data_received(data)
+        arriving = self.conn.their_state is h11.SEND_BODY or (
+            self.conn.their_state is h11.IDLE and self.conn.trailing_data[0] != b""
+        )
+        if not arriving:
+            self._end()
+        elif self._deadline is None:
+            self._begin()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """See asyncio."""
+        self._end()
+        super().connection_lost(exc)
+
+    def _begin(self) -> None:
+        self._deadline = self.loop.call_later(self.request_s, self.transport.close)
+
+    def _end(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

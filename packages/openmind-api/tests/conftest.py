@@ -1,0 +1,288 @@
+"""A memory in a temporary home over a folder of notes, a scripted model server, and the API served for real."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import httpx
+import pytest
+from openmind.adapters.token_file import TokenFile
+from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.models import EmbedderIdentity, ModelInfo
+from openmind.live import LiveMemory
+from openmind.plugins.manager import Plugins, load_plugins
+from openmind.ports.answer_provider import Prompt, Reply
+from openmind.testing.fakes.models import FakeAnswers, FakeEmbeddings, FakeProvider
+from openmind_api.listening import bind
+from openmind_api.server import ApiServer, prepared
+from openmind_api.sse import Pace
+
+PACE = Pace(heartbeat_s=0.1, begin_s=5.0, first_word_s=0.3, look_s=0.02)
+NOTES = {
+    "rent.md": "# Rent\n\nThe landlord announced a rent increase of 5 percent from January.",
+    "bread.md": "# Bread\n\nThe sourdough needs 500 g of flour and 350 g of water.",
+    "plants/heliotrope.txt": "Heliotrope likes the sunny corner of the garden.",
+}
+
+
+@attrs.define
+class SlowAnswers:
+    """A chat model that says a word, then waits until it is let go on, or is interrupted."""
+
+    model: str = "fake-chat"
+    go_on: threading.Event = attrs.field(factory=threading.Event)
+    streams: list[SlowStream] = attrs.field(factory=list)
+    first_word: str = "First "
+
+    def context_chars(self) -> int:
+        return 100_000
+
+    def stream(self, prompt: Prompt) -> SlowStream:
+        self.streams.append(SlowStream(self))
+        return self.streams[-1]
+
+
+@attrs.define
+class SlowStream:
+    """Its `close` may be called from any thread, like that of a real server."""
+
+    answers: SlowAnswers
+    at: int = 0
+    closed: threading.Event = attrs.field(factory=threading.Event)
+    closed_at: float = 0.0
+
+    def __iter__(self) -> SlowStream:
+        return self
+
+    def __next__(self) -> AnswerText | AnswerReasoning | Reply:
+        self.at += 1
+        if self.at == 1 and self.answers.first_word:
+            return AnswerText(self.answers.first_word)
+        while not self.answers.go_on.wait(0.01):
+            if self.closed.is_set():
+                raise StopIteration
+        if self.at == 2:
+            return AnswerText("last [1].")
+        if self.at == 3:
+            return Reply(f"{self.answers.first_word}last [1].", continuation="turn")
+        raise StopIteration
+
+    def close(self) -> None:
+        if not self.closed.is_set():
+            self.closed_at = time.monotonic()
+            self.closed.set()
+
+
+@attrs.define
+class ManyModels(FakeProvider):
+    """A provider with a model of each kind."""
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        seeing = ModelInfo(key="fake-eyes", name="Fake eyes", type="llm", supports_images=True)
+        return (*super().models(), seeing)
+
+
+@attrs.define
+class World:
+    """What a test plays with."""
+
+    home: Path
+    notes: Path
+    provider: FakeProvider
+    routes: dict[str, str] = attrs.field(factory=dict)
+    """Routes of other packages."""
+
+    @property
+    def token(self) -> str:
+        return TokenFile(self.home / "api_token").ensure()
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in (self.home / "logs" / "api.jsonl").read_text("utf-8").splitlines()]
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.notes / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def configure(self, *, chat: str | None = None, embedding: str = "builtin") -> None:
+        """Write a configuration that uses the scripted provider."""
+        chosen = f'chat_model = "{chat}"\n' if chat else ""
+        self.home.mkdir(mode=0o700, exist_ok=True)
+        (self.home / ".openmind-home").write_text("")
+        text = f'[provider]\nname = "fake"\n[models]\n{chosen}embedding_model = "{embedding}"\n'
+        (self.home / "config.toml").write_text(text, encoding="utf-8")
+
+    def index(self) -> None:
+        """Index the notes."""
+        with LiveMemory(self.home, plugins=self.plugins()) as live, live.current() as memory:
+            if not memory.sources.list():
+                memory.sources.add(self.notes)
+            memory.index()
+
+    def plugins(self) -> Plugins:
+        plugins = load_plugins()
+        plugins.providers.add("fake", lambda _: self.provider)
+        for name, target in self.routes.items():
+            plugins.routes.add(name, target)
+        return plugins
+
+    @contextmanager
+    def served(self, *, origins: tuple[str, ...] = (), pace: Pace = PACE) -> Iterator[Api]:
+        """Serve it over a real socket."""
+        with LiveMemory(self.home, plugins=self.plugins()) as live, closing(bind(0)) as listener:
+            ready = threading.Event()
+            with prepared(live, origins=origins, pace=pace, ready=ready.set) as server:
+                thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+                thread.start()
+                assert ready.wait(30)
+                api = Api(world=self, port=listener.getsockname()[1], server=server, live=live)
+                try:
+                    yield api
+                finally:
+                    api.http.close()
+                    server.should_exit = True
+                    thread.join(20)
+                    assert not thread.is_alive()
+
+
+@attrs.define
+class Api:
+    """A served API, and a client with its token."""
+
+    world: World
+    port: int
+    server: ApiServer
+    live: LiveMemory
+    http: httpx.Client = attrs.field(init=False)
+
+    @http.default
+    def _make_http(self) -> httpx.Client:
+        headers = {"Authorization": f"Bearer {self.world.token}"}
+        return httpx.Client(base_url=self.url, headers=headers, trust_env=False, timeout=30)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def get(self, path: str, **options: Any) -> httpx.Response:
+        return self.http.get(f"/api/v1{path}", **options)
+
+    def post(self, path: str, body: Any = None, **options: Any) -> httpx.Response:
+        return self.http.post(f"/api/v1{path}", **({} if body is None else {"json": body}), **options)
+
+    def put(self, path: str, body: Any) -> httpx.Response:
+        return self.http.put(f"/api/v1{path}", json=body)
+
+    def delete(self, path: str) -> httpx.Response:
+        return self.http.delete(f"/api/v1{path}")
+
+    def without_token(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, trust_env=False, timeout=30)
+
+    def stream(self, path: str, body: Any) -> list[tuple[str, Any]]:
+        """All events of a stream, by name and data; comments are named `:`."""
+        with self.http.stream("POST", f"/api/v1{path}", json=body) as response:
+            assert response.status_code == 200, response.read()
+            return list(events(response))
+
+    def raw(self, request: bytes) -> bytes:
+        """Send bytes and read what comes back until the server closes."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=10) as connection:
+            connection.sendall(request)
+            received = b""
+            while chunk := connection.recv(65_536):
+                received += chunk
+            return received
+
+    def job_finished(self) -> dict[str, Any]:
+        """Wait for the background job."""
+        return until(lambda: found if (found := self.get("/index/status").json())["completed_at"] else None)
+
+
+def events(response: httpx.Response) -> Iterator[tuple[str, Any]]:
+    """Read server-sent events as they come."""
+    name = ""
+    for line in response.iter_lines():
+        if line.startswith(":"):
+            yield ":", line
+        elif line.startswith("event: "):
+            name = line.removeprefix("event: ")
+        elif line.startswith("data: "):
+            yield name, json.loads(line.removeprefix("data: "))
+
+
+def until(look: Callable[[], Any], *, seconds: float = 60.0) -> Any:
+    """Wait for something to become true, and return it."""
+    ends_at = time.monotonic() + seconds
+    while time.monotonic() < ends_at:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it never happened")
+
+
+@pytest.fixture(scope="session")
+def waited() -> Callable[..., Any]:
+    """`until`, for tests."""
+    return until
+
+
+@pytest.fixture(scope="session")
+def read_events() -> Callable[[httpx.Response], Iterator[tuple[str, Any]]]:
+    """`events`, for tests."""
+    return events
+
+
+def make_world(folder: Path) -> World:
+    identity = EmbedderIdentity(provider="fake", model="fake-embedder", dimension=64)
+    provider = ManyModels(embeddings=FakeEmbeddings(identity=identity), answers=FakeAnswers(script=["It is so [1]."]))
+    notes = folder / "notes"
+    notes.mkdir()
+    world = World(home=folder / "home", notes=notes, provider=provider)
+    for name, text in NOTES.items():
+        world.write(name, text)
+    return world
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """An empty home, and a folder of notes that is no source yet."""
+    return make_world(tmp_path)
+
+
+@pytest.fixture
+def api(world: World) -> Iterator[Api]:
+    """An empty memory, served."""
+    with world.served() as api:
+        yield api
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
+    """An indexed memory with a chat model, served; tests only read."""
+    world = make_world(tmp_path_factory.mktemp("shared"))
+    world.configure(chat="fake-chat")
+    world.index()
+    with world.served(origins=("http://localhost:3000",)) as api:
+        yield api
+
+
+@pytest.fixture
+def slow(world: World) -> SlowAnswers:
+    """A chat model that waits; configured."""
+    answers = SlowAnswers()
+    world.provider.answers = answers  # type: ignore[assignment]
+    world.configure(chat="fake-chat")
+    world.index()
+    return answers
