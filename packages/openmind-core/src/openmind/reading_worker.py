@@ -8,7 +8,7 @@ from typing import cast
 
 from attrs import define, field, frozen
 
-from openmind.adapters.extraction_wire import failure_to_wire, part_to_wire
+from openmind.adapters.extraction_wire import deferral_to_wire, failure_to_wire, part_to_wire
 from openmind.adapters.regular_files import open_regular
 from openmind.adapters.worker_main import Handler, Reply, Request
 from openmind.domain.config import ExtractionConfig, ImagesConfig, OcrConfig
@@ -35,13 +35,17 @@ def read_files(setup: Mapping[str, object]) -> Handler:
     return IsolatedReading(load_plugins().extractors, config).answer
 
 
+class OcrLater(BaseException):
+    """A page needs OCR, which is to wait. No `Exception`: extractors must not take it for a fault of the file."""
+
+
 @define(eq=False)
 class IsolatedReading:
     """Reads files with registered extractors, and with an OCR engine that is made once."""
 
     registry: ExtractorRegistry
     config: ExtractionConfig
-    _extractors: dict[tuple[str, bool], Extractor] = field(factory=dict, init=False)
+    _extractors: dict[tuple[str, bool, bool], Extractor] = field(factory=dict, init=False)
     _engine: OcrEngine | None = field(default=None, init=False)
     _announce_slow: Callable[[], None] | None = field(default=None, init=False)
 
@@ -51,9 +55,15 @@ class IsolatedReading:
         path = str(request.message["path"]).encode("latin-1")
         try:
             os.close(open_regular(path))  # a pipe, a device or a link is told apart before a library opens it
-            extractor = self._extractor(str(request.message["extractor"]), ocr=bool(request.message["ocr"]))
+            extractor = self._extractor(
+                str(request.message["extractor"]),
+                ocr=bool(request.message["ocr"]),
+                defer=bool(request.message.get("defer_ocr")),
+            )
             for part in extractor.extract(Blob(name=name_of(path), path=Path(os.fsdecode(path)))):
                 yield part_to_wire(part), b""
+        except OcrLater:
+            yield deferral_to_wire(), b""
         except ExtractionFailed as failure:
             yield failure_to_wire(failure), b""
         except OpenMindError as error:
@@ -64,12 +74,12 @@ class IsolatedReading:
             told = f"the file cannot be read: {type(error).__name__}: {error}"[:200]
             yield failure_to_wire(ExtractionFailed(told, reason=FileReason.DAMAGED)), b""
 
-    def _extractor(self, name: str, *, ocr: bool) -> Extractor:
-        made = self._extractors.get((name, ocr))
+    def _extractor(self, name: str, *, ocr: bool, defer: bool) -> Extractor:
+        made = self._extractors.get((name, ocr, defer))
         if made is None:
-            engine = self._patient_engine if ocr and self.config.ocr.enabled else None
+            engine = (_put_off if defer else self._patient_engine) if ocr and self.config.ocr.enabled else None
             made = self.registry.find(name).factory(ExtractionTools(config=self.config, ocr=engine))
-            self._extractors[name, ocr] = made
+            self._extractors[name, ocr, defer] = made
         return made
 
     def _patient_engine(self) -> OcrEngine:
@@ -97,6 +107,10 @@ class IsolatedReading:
         if self._announce_slow:
             self._announce_slow()
             self._announce_slow = None
+
+
+def _put_off() -> OcrEngine:
+    raise OcrLater
 
 
 @frozen

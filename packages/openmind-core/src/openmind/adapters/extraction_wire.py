@@ -17,6 +17,10 @@ MAX_METADATA_ITEMS = 10_000
 T = TypeVar("T")
 
 
+class Deferred:
+    """Sent last instead of a failure: the file needs OCR, and the request said that this can wait."""
+
+
 class WireError(Exception):
     """What came is not what a worker sends."""
 
@@ -35,7 +39,12 @@ def failure_to_wire(failure: ExtractionFailed) -> dict[str, object]:
     return {"failure": failure.message, "reason": failure.reason.value, "hint": failure.hint}
 
 
-def part_from_wire(message: Mapping[str, object]) -> Segment | DocumentFacts | ExtractionFailed:
+def deferral_to_wire() -> dict[str, object]:
+    """Write that a document needs OCR, which was to wait."""
+    return {"deferred": True}
+
+
+def part_from_wire(message: Mapping[str, object]) -> Segment | DocumentFacts | ExtractionFailed | Deferred:
     """Read a piece of a document.
 
     Raises:
@@ -47,6 +56,8 @@ def part_from_wire(message: Mapping[str, object]) -> Segment | DocumentFacts | E
             locator=_locator(message.get("places")),
             kind=_text(message, "kind", 32),
         )
+    if "deferred" in message:
+        return Deferred()
     reason = _reason(message.get("reason"))
     if "failure" in message:
         return ExtractionFailed(

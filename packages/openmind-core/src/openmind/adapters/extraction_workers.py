@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import asdict, define, evolve, field
 
-from openmind.adapters.extraction_wire import WireError, part_from_wire
+from openmind.adapters.extraction_wire import Deferred, WireError, part_from_wire
 from openmind.adapters.job_queue import JobQueue
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
@@ -95,6 +95,7 @@ class ExtractionWorkers:
             "path": request.path_bytes.decode("latin-1"),
             "extractor": request.extractor,
             "ocr": request.ocr,
+            "defer_ocr": request.defer_ocr,
         }
         return Job(message=message, limits=self.limits(request.size), weight=16_384 + min(request.size, 4 * MEGABYTE))
 
@@ -111,6 +112,8 @@ def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
         except WireError as error:
             failure = ExtractionFailed(f"the reader sent what makes no sense: {error}", reason=FileReason.CRASHED)
             break
+        if isinstance(piece, Deferred):
+            return ReadOutcome(ticket=ticket, reason=FileReason.NEEDS_OCR, deferred=True)
         if isinstance(piece, DocumentFacts):
             facts = piece
         elif isinstance(piece, ExtractionFailed):

@@ -43,6 +43,8 @@ PLAN_PAGE = 1_000
 """Lines of the plan that are in memory at once."""
 MERGE_ROWS = 2_000
 """A run that wrote fewer rows leaves tidying the index to a later one: it costs more than it saves."""
+OCR_EFFORT = 2
+"""Files of this effort and more are expected to need OCR."""
 LATEST_RUNS = 20
 """Runs that may not have been told how they ended."""
 ALL_BUT_GONE = tuple(kind for kind in ChangeKind if kind is not ChangeKind.GONE)
@@ -161,6 +163,8 @@ class _Pass:
     _preparer: Preparer | None = None
     _reader: IsolatedReader | None = None
     _tasks: dict[int, Task] = field(factory=dict)
+    _deferred: list[Task] = field(factory=list)
+    """Files that need OCR: they wait until everything else was read."""
 
     @property
     def storage(self) -> Storage:
@@ -280,8 +284,8 @@ class _Pass:
         preparer = self._preparer = self.service.preparer(waiting, in_process is not None)
         table_id = in_process.table.id if in_process else 0
         try:
-            for hostile, tasks in groupby(self._tasks_of_plan(), _is_hostile):
-                for outcome in preparer.prepare(self._requests(tasks, hostile=hostile), while_waiting=self._heed):
+            for tasks in self._in_order_of_effort():
+                for outcome in preparer.prepare(tasks, while_waiting=self._heed):
                     self._take_in(outcome, table_id)
             self._commit()
         finally:
@@ -291,6 +295,18 @@ class _Pass:
                 self._reader.close()
             self._preparer = self._reader = None
         return batch.added_rows
+
+    def _in_order_of_effort(self) -> Iterator[Iterator[PreparationRequest]]:
+        """Give the requests in groups of one kind, and see that what is cheap can be found before the rest begins."""
+        effort = 0
+        for (wanted, hostile), tasks in groupby(self._tasks_of_plan(), _kind):
+            if wanted != effort:
+                self._commit()
+                effort = wanted
+            yield self._requests(tasks, hostile=hostile, defer_ocr=wanted < OCR_EFFORT)
+        if self._deferred:
+            self._commit()
+            yield self._read(iter(self._deferred), defer_ocr=False)
 
     def _tasks_of_plan(self) -> Iterator[Task]:
         """Settle the plan line by line; what has to be read comes out."""
@@ -304,15 +320,19 @@ class _Pass:
                 self._tasks[task.ticket] = task
                 yield task
 
-    def _requests(self, tasks: Iterator[Task], *, hostile: bool) -> Iterator[PreparationRequest]:
-        return self._read(tasks) if hostile else map(_request, tasks)
+    def _requests(self, tasks: Iterator[Task], *, hostile: bool, defer_ocr: bool) -> Iterator[PreparationRequest]:
+        return self._read(tasks, defer_ocr=defer_ocr) if hostile else map(_request, tasks)
 
-    def _read(self, tasks: Iterator[Task]) -> Iterator[PreparationRequest]:
-        """Read hostile files elsewhere; what cannot be read is settled here."""
+    def _read(self, tasks: Iterator[Task], *, defer_ocr: bool) -> Iterator[PreparationRequest]:
+        """Read hostile files elsewhere; what cannot be read is settled here, what needs OCR comes last."""
         if self._reader is None:
             self._reader = self.service.reader()
-        for outcome in self._reader.read(map(_read_request, tasks), while_waiting=self._heed):
+        requests = (_read_request(task, defer_ocr=defer_ocr) for task in tasks)
+        for outcome in self._reader.read(requests, while_waiting=self._heed):
             self._heed()
+            if outcome.deferred:
+                self._deferred.append(self._tasks[outcome.ticket])
+                continue
             if outcome.document is None:
                 failure = PreparationFailure(ticket=outcome.ticket, reason=outcome.reason, message=outcome.message)
                 self._take_in(failure, 0)
@@ -537,11 +557,17 @@ def _request(task: Task) -> PreparationRequest:
     )
 
 
-def _read_request(task: Task) -> ReadRequest:
+def _kind(task: Task) -> tuple[int, bool]:
+    """What goes the same way, in the order in which it goes."""
+    return task.change.effort, _is_hostile(task)
+
+
+def _read_request(task: Task, *, defer_ocr: bool) -> ReadRequest:
     return ReadRequest(
         ticket=task.ticket,
         path_bytes=task.change.path_bytes,
         extractor=task.info.name,
         size=task.stat.size,
         ocr=task.ocr,
+        defer_ocr=defer_ocr,
     )

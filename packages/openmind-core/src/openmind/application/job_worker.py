@@ -139,7 +139,7 @@ class JobWorker:
 
     def _wait_for_provider(self, row: JobRow, reason: str) -> bool:
         """Rest until the provider answers, or a person lets the job go on; False when it is to stop instead."""
-        row.act(JobAction.REST, error=reason)
+        row.act(JobAction.WAIT, error=reason)
         pause = ASK_PROVIDER_AFTER_S
         ask_at = self.clock() + pause
         while True:

@@ -14,6 +14,7 @@ class JobAction(StrEnum):
     DISCOVER = "discover"
     RUN = "run"
     REST = "rest"
+    WAIT = "wait"
     COMPLETE = "complete"
     FAIL = "fail"
 
@@ -31,9 +32,11 @@ _NEXT: dict[tuple[JobState, JobAction], JobState] = {
     (S.RUNNING, A.DISCOVER): S.DISCOVERING,  # a job that waited for its provider makes another pass
     (S.RUNNING, A.PAUSE): S.PAUSE_REQUESTED,
     (S.RUNNING, A.STOP): S.STOP_REQUESTED,
-    (S.RUNNING, A.REST): S.PAUSED,  # the provider is lost
+    (S.DISCOVERING, A.WAIT): S.PAUSED,  # the provider is lost
+    (S.RUNNING, A.WAIT): S.PAUSED,
+    (S.PAUSE_REQUESTED, A.WAIT): S.PAUSED,
     (S.RUNNING, A.COMPLETE): S.COMPLETED,
-    (S.PAUSE_REQUESTED, A.REST): S.PAUSED,
+    (S.PAUSE_REQUESTED, A.REST): S.PAUSED,  # from no other state: a resume may have come first
     (S.PAUSE_REQUESTED, A.RESUME): S.RUNNING,
     (S.PAUSE_REQUESTED, A.STOP): S.STOP_REQUESTED,
     (S.PAUSE_REQUESTED, A.COMPLETE): S.COMPLETED,  # it finished before it could rest

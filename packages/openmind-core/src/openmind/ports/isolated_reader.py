@@ -22,6 +22,8 @@ class ReadRequest:
     """Bytes; time limits grow with it."""
     ocr: bool = True
     """Whether OCR may be used."""
+    defer_ocr: bool = False
+    """Whether a file that needs OCR comes back `deferred` at once, to be asked for again when there is time."""
 
 
 @frozen(kw_only=True)
@@ -33,6 +35,8 @@ class ReadOutcome:
     """None when nothing could be read; a document that was cut off says `partial`."""
     reason: FileReason = FileReason.OK
     message: str = ""
+    deferred: bool = False
+    """Whether nothing was read because it needs OCR."""
 
 
 class IsolatedReader(Protocol):

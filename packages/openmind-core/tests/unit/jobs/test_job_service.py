@@ -1,0 +1,231 @@
+"""Starting, watching and steering jobs."""
+
+import attrs
+import pytest
+from openmind.application.jobs import DIED, NEVER_BEGAN
+from openmind.domain.errors import IndexingBusy, JobActive, JobError, JobNotFound, NoSources, StoreReadOnly
+from openmind.domain.ids import RunId
+from openmind.domain.job_states import JobAction
+from openmind.domain.jobs import IndexRun, JobState
+from openmind.testing.fakes.catalog import MemoryCatalog
+
+
+def test_a_start_writes_a_job_and_launches_its_worker(world) -> None:
+    job = world.service().start()
+
+    assert job.state is JobState.PENDING
+    assert world.processes.launched == [job.id]
+    assert world.service().current() == job
+    assert job.process is not None
+
+
+def test_a_second_start_returns_the_unfinished_job(world) -> None:
+    service = world.service()
+    first = service.start()
+
+    again = service.start()
+
+    assert again.id == first.id
+    assert world.processes.launched == [first.id]
+
+
+def test_without_a_source_nothing_is_started(world) -> None:
+    with world.catalog.writing() as session:
+        session.delete_source(session.sources()[0].id)
+
+    with pytest.raises(NoSources):
+        world.service().start()
+
+    assert world.service().current() is None
+
+
+def test_a_job_whose_worker_cannot_be_started_has_failed_with_the_reason(world) -> None:
+    world.processes.error = JobError("there are too many processes")
+
+    with pytest.raises(JobError):
+        world.service().start()
+
+    job = world.service().current()
+    assert (job.state, job.error) == (JobState.FAILED, "there are too many processes")
+    assert job.completed_at
+
+
+def test_a_worker_that_never_begins_is_given_up_after_half_a_minute(world) -> None:
+    service = world.service()
+    first = service.start()
+    world.clock.sleep(30)
+    assert service.current().state is JobState.PENDING
+
+    world.clock.sleep(1)
+
+    assert (service.current().state, service.current().error) == (JobState.FAILED, NEVER_BEGAN)
+    assert service.start().id != first.id
+
+
+@pytest.mark.parametrize("hours", [24, -24])
+def test_a_clock_that_is_set_makes_no_pending_job_eternal(world, hours: int) -> None:
+    service = world.service()
+    service.start()
+
+    world.clock.sleep(hours * 3600)
+
+    assert service.current().state is JobState.FAILED
+
+
+def test_a_pause_does_not_keep_a_job_alive_that_nobody_began(world) -> None:
+    service = world.service()
+    job = service.start()
+    with world.catalog.writing() as session:
+        session.change_job(attrs.evolve(job, process=None), expected=job.state)  # the launcher died before it told
+
+    world.clock.sleep(20)
+    service.pause()
+    world.clock.sleep(20)
+
+    assert service.current().state is JobState.FAILED
+
+
+def test_a_job_whose_worker_died_is_recognised_by_whoever_looks(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.row(job.id)
+
+    world.processes.end(job.process)
+
+    for look in (service.current, service.current):
+        assert (look().state, look().error) == (JobState.FAILED, DIED)
+    with pytest.raises(JobNotFound):
+        service.pause()
+
+
+def test_a_dead_worker_that_was_asked_to_stop_has_stopped(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.row(job.id)
+    service.stop()
+
+    world.processes.end(job.process)
+
+    assert (service.current().state, service.current().error) == (JobState.STOPPED, "")
+
+
+def test_where_nothing_can_be_written_a_dead_worker_is_still_told(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.processes.end(job.process)
+
+    class ReadOnly(MemoryCatalog):
+        def reading(self):
+            return world.catalog.reading()
+
+        def writing(self):
+            raise StoreReadOnly("it cannot be written to")
+
+    assert attrs.evolve(service, catalog=ReadOnly()).current().state is JobState.FAILED
+
+
+def test_a_job_that_is_stopped_before_it_begins_is_over(world) -> None:
+    service = world.service()
+    service.start()
+
+    stopped = service.stop()
+
+    assert stopped.state is JobState.STOPPED
+    assert stopped.completed_at
+    assert service.halt(within_s=1) is None
+
+
+@pytest.mark.parametrize("ask", ["pause", "resume", "stop"])
+def test_without_an_unfinished_job_there_is_nothing_to_steer(world, ask: str) -> None:
+    with pytest.raises(JobNotFound):
+        getattr(world.service(), ask)()
+
+
+def test_a_wish_without_effect_changes_nothing(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.row(job.id)
+
+    assert service.resume().state is JobState.DISCOVERING
+
+
+def test_halting_waits_for_the_end(world) -> None:
+    service = world.service()
+    job = service.start()
+    row = world.row(job.id)
+    ends = iter([None, None, lambda: row.act(JobAction.COMPLETE)])
+
+    def sleep(seconds: float) -> None:
+        world.clock.sleep(seconds)
+        end = next(ends, None)
+        if end:
+            end()
+
+    halted = attrs.evolve(service, sleep=sleep).halt(within_s=10)
+
+    assert halted.state is JobState.STOPPED
+
+
+def test_a_job_that_does_not_stop_in_time_is_told(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.row(job.id)
+
+    with pytest.raises(JobActive, match="has not stopped within 2 s"):
+        service.halt(within_s=2)
+
+    assert service.current().state is JobState.STOP_REQUESTED
+    assert 2 <= world.clock.slept <= 3
+
+
+def test_a_job_keeps_the_foreground_out_and_says_who_it_is(world) -> None:
+    service = world.service()
+    service.refuse_beside_job()
+    job = service.start()
+
+    with pytest.raises(IndexingBusy, match=str(job.process.pid)):
+        service.refuse_beside_job()
+
+    service.stop()
+    service.refuse_beside_job()
+
+
+def test_a_run_in_the_foreground_keeps_jobs_out_while_its_process_lives(world) -> None:
+    mark = world.processes.appear()
+    with world.catalog.writing() as session:
+        session.save_run(IndexRun(id=RunId("run_1"), started_at="2026-01-01T00:00:00+00:00", process=mark))
+
+    with pytest.raises(IndexingBusy, match=str(mark.pid)):
+        world.service().start()
+
+    world.processes.end(mark)
+    assert world.service().start().state is JobState.PENDING
+
+
+def test_the_history_tells_which_runs_died(world) -> None:
+    alive, dead = world.processes.appear(), world.processes.appear()
+    with world.catalog.writing() as session:
+        session.save_run(IndexRun(id=RunId("run_1"), started_at="", process=dead))
+        session.save_run(IndexRun(id=RunId("run_2"), started_at="", process=alive))
+    world.processes.end(dead)
+
+    assert [(run.id, run.state) for run in world.service().history()] == [
+        ("run_2", JobState.RUNNING),
+        ("run_1", JobState.FAILED),
+    ]
+
+
+def test_a_silent_worker_shows_as_stuck_but_not_one_that_rests(world) -> None:
+    service = world.service()
+    job = service.start()
+    row = world.row(job.id)
+    world.clock.sleep(61)
+
+    assert service.current().is_stuck(world.clock.now())
+
+    row.wish()
+    assert not service.current().is_stuck(world.clock.now())
+    service.pause()
+    row.act(JobAction.REST)
+    world.clock.sleep(600)
+    assert not service.current().is_stuck(world.clock.now())

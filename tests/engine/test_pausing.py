@@ -1,0 +1,215 @@
+"""Wishes to pause and to stop, heard whatever a run is doing."""
+
+import threading
+import time
+from collections.abc import Callable
+
+import attrs
+import pytest
+from openmind.domain.control import Wish
+from openmind.domain.jobs import JobState
+
+SOON_S = 2.0
+"""Promised is one second; these machines are busy."""
+
+
+@attrs.define
+class Steering:
+    """A control that turns from one wish to another when a condition comes true."""
+
+    when: Callable[[], bool]
+    wanted: Wish
+    on_rest: Callable[[], None] = lambda: None
+    turned_at: float = 0.0
+    rested: list[float] = attrs.field(factory=list)
+    """Seconds from the wish to each rest."""
+
+    def wish(self) -> Wish:
+        if not self.turned_at and self.when():
+            self.turned_at = time.monotonic()
+        return self.wanted if self.turned_at and not self.rested else Wish.GO
+
+    def rest(self) -> None:
+        self.rested.append(time.monotonic() - self.turned_at)
+        self.on_rest()
+
+
+class Hanging:
+    """An embedder whose server never answers, until it is set free."""
+
+    def __init__(self, inner) -> None:
+        self.inner, self.asked, self.free = inner, threading.Event(), threading.Event()
+
+    def __getattr__(self, name: str):
+        return getattr(self.inner, name)
+
+    def embed(self, texts, *, role):
+        if role == "passage" and not self.free.is_set():
+            self.asked.set()
+            self.free.wait(60)
+        return self.inner.embed(texts, role=role)
+
+
+@pytest.fixture
+def hanging(world):
+    embedder = Hanging(world.use())
+    world.provider.embeddings = embedder
+    yield embedder
+    embedder.free.set()
+
+
+def names(memory, query: str) -> list[str]:
+    return [hit.file_name for hit in memory.search(query).hits]
+
+
+def test_a_stop_while_an_embedding_call_hangs_keeps_what_was_read(world, hanging) -> None:
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        steering = Steering(hanging.asked.is_set, Wish.STOP)
+
+        report = memory.index(control=steering)
+
+        assert time.monotonic() - steering.turned_at < SOON_S
+        assert report.run.state is JobState.STOPPED
+        assert names(memory, "heliotrope") == ["a.txt"]
+        assert memory.status().missing_vectors == 1
+
+        hanging.free.set()
+        again = memory.index()
+
+        assert again.run.tally.extracted == 0
+        assert memory.status().missing_vectors == 0
+
+
+def test_a_pause_while_an_embedding_call_hangs_rests_and_then_goes_on(world, hanging) -> None:
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        steering = Steering(hanging.asked.is_set, Wish.PAUSE, on_rest=hanging.free.set)
+
+        report = memory.index(control=steering)
+
+        assert report.run.state is JobState.COMPLETED
+        assert steering.rested[0] < SOON_S
+        assert memory.status().missing_vectors == 0
+        assert not memory.search("heliotrope").degraded
+
+
+def test_a_stop_while_the_server_does_not_even_say_who_it_is(world) -> None:
+    embedder = world.use()
+    asked = threading.Event()
+    free = threading.Event()
+
+    class Mute:
+        in_process = False
+
+        @property
+        def identity(self):
+            asked.set()
+            free.wait(60)
+            return embedder.identity
+
+    world.provider.embeddings = Mute()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        steering = Steering(asked.is_set, Wish.STOP)
+
+        report = memory.index(control=steering)
+
+        assert time.monotonic() - steering.turned_at < SOON_S
+        assert report.run.state is JobState.STOPPED
+        free.set()
+
+
+def test_a_stop_is_heard_while_folders_are_scanned_in_which_nothing_is_read(world, memory) -> None:
+    for number in range(600):
+        world.write(f"pictures/{number}.raw", "x")
+    looked = []
+
+    def scanning() -> bool:
+        looked.append(True)
+        return True
+
+    report = memory.index(control=Steering(scanning, Wish.STOP))
+
+    assert report.run.state is JobState.STOPPED
+    assert looked == [True]
+    assert report.run.tally.total == 0
+
+
+def test_a_pause_while_folders_are_scanned_goes_on_scanning_afterwards(world, memory) -> None:
+    for number in range(600):
+        world.write(f"{number}.txt", f"heliotrope number{number}")
+    states = []
+    steering = Steering(lambda: True, Wish.PAUSE)
+
+    report = memory.index(control=steering, progress=lambda event: states.append(event.state))
+
+    assert len(steering.rested) == 1
+    assert report.run.tally.indexed == 600
+    assert [state for at, state in enumerate(states) if at == 0 or states[at - 1] is not state] == [
+        JobState.DISCOVERING,
+        JobState.PAUSED,
+        JobState.DISCOVERING,
+        JobState.RUNNING,
+        JobState.COMPLETED,
+    ]
+
+
+def test_a_stop_keeps_what_was_finished_and_the_next_run_does_the_rest(world, memory) -> None:
+    for number in range(200):
+        world.write(f"{number}.txt", f"heliotrope number{number}")
+    passed = []
+
+    def halfway() -> bool:
+        passed.append(True)
+        return len(passed) > 150
+
+    report = memory.index(control=Steering(halfway, Wish.STOP))
+    found = memory.status().indexed_files
+
+    assert report.run.state is JobState.STOPPED
+    assert 0 < found < 200
+    again = memory.index()
+    assert again.notices == ()
+    assert again.run.tally.already_indexed == found
+    assert again.run.tally.indexed == 200 - found
+
+
+def test_a_stopped_run_leaves_the_stores_in_order(world, memory, monkeypatch) -> None:
+    for number in range(100):
+        world.write(f"{number}.txt", f"heliotrope number{number}")
+    passed = []
+
+    def halfway() -> bool:
+        passed.append(True)
+        return len(passed) > 60
+
+    memory.index(control=Steering(halfway, Wish.STOP))
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the rows were counted")
+
+    monkeypatch.setattr(type(memory.storage.chunks), "counts", refuse)
+    assert memory.index().run.state is JobState.COMPLETED
+
+
+def test_a_large_file_does_not_keep_a_stop_from_being_heard(world, memory) -> None:
+    world.write(
+        "large.txt", "\n\n".join(f"Paragraph {number} about heliotropes in a garden." * 4 for number in range(20_000))
+    )
+    started = []
+
+    def reading() -> bool:
+        started.append(time.monotonic())
+        return len(started) > 3
+
+    steering = Steering(reading, Wish.STOP)
+
+    report = memory.index(control=steering)
+
+    assert report.run.state is JobState.STOPPED
+    assert report.run.tally.indexed == 0
+    assert time.monotonic() - steering.turned_at < SOON_S
