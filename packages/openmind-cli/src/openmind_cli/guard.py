@@ -5,30 +5,19 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from openmind.domain.contract import Object, error_object, problem
 from openmind.domain.errors import OpenMindError
 
 from openmind_cli import exit_codes
 from openmind_cli.dispatch import dispatch
-from openmind_cli.render.clean import one_line
-from openmind_cli.render.objects import print_object
 
 
 def guarded(arguments: list[str], run: Callable[[list[str]], int] = dispatch) -> int:
     """Run the command that the arguments name; nothing is raised, whatever happens in it."""
-    as_json = wants_json(arguments)
     try:
         code = run(arguments)
         sys.stdout.flush()
-    except OpenMindError as error:
-        return _told(error_object(error), exit_codes.exit_code_of(type(error)), as_json=as_json)
-    except KeyboardInterrupt:
-        return _told(_interrupted(), exit_codes.INTERRUPTED, as_json=as_json)
-    except Exception as error:  # noqa: BLE001  a process main: a person is owed a sentence, not a traceback
-        lost = _lost_output() if isinstance(error, OSError) else None
-        if isinstance(lost, BrokenPipeError):
-            return exit_codes.OK  # whoever read it, as `head` does, has enough
-        return _told(_unwritten(lost) if lost else _bug(error), exit_codes.FAILED, as_json=as_json)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  a process main: no one is owed a traceback
+        return _failed(error, as_json=wants_json(arguments))
     return code
 
 
@@ -38,53 +27,21 @@ def wants_json(arguments: list[str]) -> bool:
     return "--json" in options
 
 
-def _told(failure: Object, code: int, *, as_json: bool) -> int:
+def _failed(error: Exception | KeyboardInterrupt, *, as_json: bool) -> int:
+    """Tell what happened; the answer is the exit code."""
+    # Not at the top: what is good needs no words for what is not.
+    from openmind_cli import failures
+
+    lost = _lost_output() if isinstance(error, OSError) else None
+    if isinstance(lost, BrokenPipeError):
+        return exit_codes.OK  # whoever read the output, as `head` does, has enough
     try:
-        if as_json:
-            print_object(failure)
-        else:
-            print(f"openmind: {one_line(str(failure['detail']))}", file=sys.stderr)
-            if failure["hint"]:
-                print(f"  {one_line(str(failure['hint']))}", file=sys.stderr)
-        sys.stdout.flush()
-        sys.stderr.flush()
+        failures.tell(failures.unwritten(lost) if lost else failures.failure_object(error), as_json=as_json)
     except OSError:
         _lost_output()
-    return code
-
-
-def _interrupted() -> Object:
-    return problem(
-        "Interrupted.",
-        code="interrupted",
-        title="The command was interrupted",
-        status=499,
-        hint="What was finished is kept; run the command again to go on.",
-    )
-
-
-def _bug(error: Exception) -> Object:
-    # Not at the top: only a failing command needs the log.
-    from openmind_cli.crash_log import record_crash
-
-    where = record_crash(error)
-    return problem(
-        f"This is a bug in OpenMind ({type(error).__name__}).",
-        code="internal",
-        title="Something went wrong that OpenMind did not foresee",
-        status=500,
-        hint=f"Details are in {where}." if where else "",
-    )
-
-
-def _unwritten(error: OSError) -> Object:
-    return problem(
-        f"The output cannot be written: {error.strerror or error}.",
-        code="output",
-        title="The output cannot be written",
-        status=500,
-        hint="Check where it goes to.",
-    )
+    if isinstance(error, KeyboardInterrupt):
+        return exit_codes.INTERRUPTED
+    return exit_codes.exit_code_of(type(error)) if isinstance(error, OpenMindError) else exit_codes.FAILED
 
 
 def _lost_output() -> OSError | None:

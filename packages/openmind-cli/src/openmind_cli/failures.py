@@ -1,0 +1,61 @@
+"""Words for what went wrong."""
+
+import sys
+
+from openmind.domain.contract import Object, error_object, problem
+from openmind.domain.errors import OpenMindError
+
+from openmind_cli.crash_log import record_crash
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.objects import print_object
+
+
+def tell(failure: Object, *, as_json: bool) -> None:
+    """Print an error: the sentence and the next step on standard error, or the error object on standard output."""
+    if as_json:
+        print_object(failure)
+    else:
+        print(f"openmind: {one_line(str(failure['detail']))}", file=sys.stderr)
+        if failure["hint"]:
+            print(f"  {one_line(str(failure['hint']))}", file=sys.stderr)
+    sys.stdout.flush()
+    sys.stderr.flush()
+
+
+def failure_object(error: BaseException) -> Object:
+    """The error object of anything that can end a command."""
+    match error:
+        case OpenMindError():
+            return error_object(error)
+        case KeyboardInterrupt():
+            return problem(
+                "Interrupted.",
+                code="interrupted",
+                title="The command was interrupted",
+                status=499,
+                hint="What was finished is kept; run the command again to go on.",
+            )
+        case _:
+            return _bug(error)
+
+
+def unwritten(error: OSError) -> Object:
+    """The error object for output that goes nowhere."""
+    return problem(
+        f"The output cannot be written: {error.strerror or error}.",
+        code="output",
+        title="The output cannot be written",
+        status=500,
+        hint="Check where it goes to.",
+    )
+
+
+def _bug(error: BaseException) -> Object:
+    where = record_crash(error)
+    return problem(
+        f"This is a bug in OpenMind ({type(error).__name__}).",
+        code="internal",
+        title="Something went wrong that OpenMind did not foresee",
+        status=500,
+        hint=f"Details are in {where}." if where else "",
+    )
