@@ -14,6 +14,7 @@ from openmind.domain.ids import FileId, Generation
 from openmind.ports.chunk_store import ChunkView, StoreHealth
 
 from openmind_stores.lance.errors import writing
+from openmind_stores.lance.policy import UpkeepPolicy
 
 if TYPE_CHECKING:
     from openmind_stores.lance.engine import Caches
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from openmind_stores.lance.table import Table
 
 SUFFIX = ".lance"
+DEFAULT_POLICY = UpkeepPolicy()
 
 
 class LanceChunkStore:
@@ -30,8 +32,9 @@ class LanceChunkStore:
     touches rows does.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, policy: UpkeepPolicy = DEFAULT_POLICY) -> None:
         self.folder = folder
+        self.policy = policy
         self._lock = Lock()
         self._shared: tuple[Caches, Samples] | None = None
 
@@ -129,9 +132,10 @@ class LanceChunkStore:
 
     def _table(self, table: str) -> "Table":
         from openmind_stores.lance.table import Table
+        from openmind_stores.lance.upkeep import Upkeep
 
         caches, _ = self._loaded()
-        return Table(table, self._path(table), caches)
+        return Table(table, self._path(table), caches, Upkeep(self.policy))
 
     def _samples(self) -> "Samples":
         return self._loaded()[1]

@@ -231,14 +231,12 @@ class Dataset:
         cosines = [1.0 - distance for distance in table.column(DISTANCE).to_pylist()]
         return list(zip(table.column(ROW_ID).to_pylist(), cosines, strict=True))
 
-    def indexes(self) -> dict[str, IndexState]:
-        states = {}
-        for name in [each.name for each in self.native.describe_indices()]:
-            stats = self.native.stats.index_stats(name)
-            states[name] = IndexState(
-                segments=tuple(stats.get("num_indexed_rows_per_delta", ())), unindexed=stats["num_unindexed_rows"]
-            )
-        return states
+    def index_names(self) -> frozenset[str]:
+        return frozenset(each.name for each in self.native.describe_indices())
+
+    def index_state(self, name: str) -> IndexState:
+        stats = self.native.stats.index_stats(name)
+        return IndexState(segments=tuple(stats["num_indexed_rows_per_delta"]), unindexed=stats["num_unindexed_rows"])
 
     def build_scalar_index(self, column: str, kind: ScalarIndex, *, name: str) -> None:
         self.native.create_scalar_index(column, kind, name=name, replace=True)

@@ -9,12 +9,12 @@ from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import StoreDamaged, StoreError
 from openmind.domain.ids import FileId, Generation
 
-from openmind_stores.lance import upkeep
 from openmind_stores.lance.conditions import of_generations
 from openmind_stores.lance.durability import durable
 from openmind_stores.lance.engine import Caches, Dataset, spare_memory
 from openmind_stores.lance.errors import REPAIR, reading, writing
 from openmind_stores.lance.schema import COLUMNS, to_columns, to_rows
+from openmind_stores.lance.upkeep import Upkeep, unindexed_words
 
 GENERATIONS_AT_ONCE = 5_000
 """Numbers in one condition: its text is parsed each time."""
@@ -30,6 +30,7 @@ class Table:
     name: str
     path: Path
     caches: Caches
+    upkeep: Upkeep
 
     def create(self, *, dimension: int) -> None:
         if self.path.exists():
@@ -42,7 +43,7 @@ class Table:
             return
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with writing(self.name), durable(self.path.parent):
-            upkeep.prepare(Dataset.create(self.path, dimension=dimension))
+            self.upkeep.prepare(Dataset.create(self.path, dimension=dimension))
 
     def open(self) -> Dataset:
         """Open the newest version.
@@ -79,10 +80,10 @@ class Table:
                 data.delete(of_generations(some))
 
     def fold(self) -> None:
-        self._tend(upkeep.fold)
+        self._tend(self.upkeep.fold)
 
     def merge(self) -> None:
-        self._tend(upkeep.merge)
+        self._tend(self.upkeep.merge)
 
     def clean(self, *, older_than_s: float) -> None:
         data = self.open()
@@ -98,7 +99,7 @@ class Table:
         """Count rows, and those outside the text index."""
         data = self.open()
         with reading(self.name):
-            return data.count(), upkeep.unindexed_words(data)
+            return data.count(), unindexed_words(data)
 
     def read(self, generations: Collection[Generation]) -> Iterator[ChunkRow]:
         data = self.open()

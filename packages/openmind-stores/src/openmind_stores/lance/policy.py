@@ -1,0 +1,67 @@
+"""When the indexes and files of a table are tended: figures and decisions, nothing that is done."""
+
+from collections.abc import Sequence
+from itertools import takewhile
+
+from attrs import frozen
+
+
+@frozen(kw_only=True)
+class UpkeepPolicy:
+    """Thresholds, each a balance between what a search pays and what a run pays. The defaults are measured."""
+
+    most_segments: int = 8
+    """Index segments before some are merged. A search asks each: ten of 10,000 rows cost twice as much as one."""
+    most_merged_rows: int = 40_000
+    """Rows merged at once: merging takes 0.1 ms and 4 kB of memory for each."""
+    cheap_rows: int = 5_000
+    """Rows that are merged at the end of a run although nothing demands it."""
+    vector_index_rows: int = 50_000
+    """With fewer vectors than that, looking at each of them is fast enough, and exact."""
+    rows_per_partition: int = 4_096
+    """Vectors in a partition of the vector index."""
+    text_build_mb: int = 64
+    """Memory for building the text index from nothing."""
+    tiny_file_rows: int = 5_000
+    most_tiny_files: int = 8
+    small_file_rows: int = 100_000
+    most_small_files: int = 64
+    """Files are joined when there are more small ones than that. Moving rows costs more than writing them, since all
+    indexes follow, and a search pays 0.3 ms for each file while there is no vector index."""
+    most_deleted: float = 0.2
+    """Share of a file's rows that may be deleted before it is written anew."""
+
+    def newest_to_merge(self, sizes: Sequence[int], *, cheap: int) -> int:
+        """Say how many of the newest segments should become one: 1 when they are fine as they are.
+
+        Big segments are left alone. When there are more than `most_segments` small ones behind the last big one, or
+        enough to fill a big one, those are merged that are not larger than the newer ones together, so that each row
+        is merged a few times only, and no more than `most_merged_rows` at once, so that memory does not grow with
+        the table. Otherwise those are merged that have at most `cheap` rows together.
+        """
+        small = list(takewhile(lambda rows: rows < self.most_merged_rows // 2, reversed(sizes)))
+        fills = len(sizes) > self.most_segments and sum(small) >= self.most_merged_rows
+        too_many = fills or len(small) > self.most_segments
+        merged, rows = 1, sum(small[:1])
+        for older in small[1:]:
+            fits = rows + older <= (self.most_merged_rows if too_many else cheap)
+            if older and not (fits and (older <= rows or merged == 1 or not too_many)):
+                break
+            rows += older
+            merged += 1
+        return merged
+
+    def rows_per_file(self, sizes: Sequence[int]) -> int:
+        """Say below how many rows files should be joined now; 0 when they are fine as they are."""
+        if sum(rows < self.small_file_rows for rows in sizes) > self.most_small_files:
+            return self.small_file_rows
+        if sum(rows < self.tiny_file_rows for rows in sizes) > self.most_tiny_files:
+            return self.tiny_file_rows
+        return 0
+
+    def vector_index_is_due(self, segments: Sequence[int], unindexed: int) -> bool:
+        """Say whether the vector index should be built, or built again because the table outgrew it."""
+        if not segments:
+            return unindexed >= self.vector_index_rows
+        outgrown = sum(segments) + unindexed > 2 * segments[0]
+        return unindexed > 0 and (outgrown or len(segments) >= self.most_segments)
