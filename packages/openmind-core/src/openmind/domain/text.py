@@ -22,7 +22,7 @@ def clean(text: str) -> str:
     """
     if _CONTROL.search(text):
         text = _DROPPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    if text.isascii():
+    if text.isascii() or _is_latin_1(text):
         return text
     try:
         text.encode()
@@ -30,3 +30,12 @@ def clean(text: str) -> str:
         # Two halves that stand side by side are one character; UTF-16 puts them together.
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _TOO_MANY_MARKS.sub(r"\1", text)
+
+
+def _is_latin_1(text: str) -> bool:
+    """Whether there are only characters of Western Europe: none is half a character or a combining mark."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return True
