@@ -153,8 +153,13 @@ def indexed(collection: Collection, embedder: EmbeddingProvider | None, folder: 
     with open_memory(home, plugins=plugins) as memory:
         memory.sources.add(files)
         report = memory.index()
-        if report.failures or report.run.tally.indexed != len(collection.documents):
-            print(f"  {collection.name}: {report.run.tally}", file=sys.stderr)
+        tally = report.run.tally
+        if tally.failed:
+            raise SystemExit(f"{collection.name}: {tally.failed} files failed: {report.failures[0].message}")
+        if tally.indexed < len(collection.documents):
+            print(
+                f"  {collection.name}: {len(collection.documents) - tally.indexed} files have no text", file=sys.stderr
+            )
         yield memory
 
 
