@@ -1,6 +1,7 @@
 """The blocks of a document that comes as HTML-like events: headings, paragraphs, code, tables."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 
 from attrs import define, field, frozen
 from openmind.domain.documents import Locator, Place, Segment
@@ -18,8 +19,8 @@ _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 
 _BLOCKS = frozenset(
     """
-    address article aside blockquote body caption center dd details dialog dir div dl dt fieldset
-    figcaption figure footer form header hgroup hr html legend li main menu nav ol p section summary
+    address article blockquote body caption center dd details dialog dir div dl dt fieldset
+    figcaption figure form header hgroup hr html legend li main menu ol p section summary
     ul
     """.split()  # noqa: SIM905  a word a line would hide the list
 )
@@ -31,7 +32,32 @@ _DROPPED = frozenset(
     """.split()  # noqa: SIM905  a word a line would hide the list
 )
 
-_BOILERPLATE = frozenset({"nav", "footer", "aside"})
+
+class _Role(Enum):
+    """What an element does to the text."""
+
+    BLOCK = 1
+    HEADING = 2
+    CODE = 3
+    TABLE = 4
+    BREAK = 5
+    PICTURE = 6
+    TITLE = 7
+    DROPPED = 8
+    BOILERPLATE = 9
+
+
+_ROLES = {
+    **dict.fromkeys(_BLOCKS, _Role.BLOCK),
+    **dict.fromkeys(_HEADINGS, _Role.HEADING),
+    **dict.fromkeys(_DROPPED, _Role.DROPPED),
+    **dict.fromkeys(("nav", "footer", "aside"), _Role.BOILERPLATE),
+    **dict.fromkeys(("table", "tr", "td", "th"), _Role.TABLE),
+    "pre": _Role.CODE,
+    "br": _Role.BREAK,
+    "img": _Role.PICTURE,
+    "title": _Role.TITLE,
+}
 _BOILERPLATE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "search"})
 
 
@@ -77,46 +103,46 @@ class BlockReader:
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Begin an element; False when all of it is to be left out, its end included."""
-        if tag in _DROPPED or (attributes and self._is_hidden(tag, attributes)):
+        if attributes and self._is_hidden(attributes):
             return False
-        if tag in _BOILERPLATE and not self.keep_boilerplate:
+        role = _ROLES.get(tag)
+        if role is None:  # within a line
+            return True
+        if role is _Role.DROPPED or (role is _Role.BOILERPLATE and not self.keep_boilerplate):
             return False
-        if tag in _BLOCKS:
-            self._flush()
-            self._list_item = self._list_item or tag == "li"
-        elif tag in _HEADINGS:
-            self._flush()
-            self._kinds.append(("text", _HEADINGS[tag]))
-        elif tag == "pre":
-            self._flush()
-            self._kinds.append(("code", 0))
-        elif tag == "br":
+        if role is _Role.BREAK:
             self._break()
-        elif tag == "img":
+        elif role is _Role.PICTURE:
             self._line.append(f" {attributes.get('alt', '')} ")
-        elif tag == "title" and not self.title:
-            self._title_parts = []
+        elif role is _Role.TITLE:
+            self._title_parts = None if self.title else []
         else:
-            self._start_of_table(tag)
+            self._flush()
+            if role is _Role.HEADING or role is _Role.CODE:
+                self._kinds.append(("text", _HEADINGS[tag]) if role is _Role.HEADING else ("code", 0))
+            elif role is _Role.TABLE:
+                self._start_of_table(tag)
+            elif tag == "li":
+                self._list_item = True
         return True
 
     def end(self, tag: str) -> None:
         """End an element that was begun."""
-        if tag in _BLOCKS:
+        role = _ROLES.get(tag)
+        if role is None:
+            return
+        if role is _Role.TITLE:
+            if self._title_parts is not None:
+                self.title = " ".join("".join(self._title_parts).split())
+                self._title_parts = None
+        elif role is not _Role.BREAK and role is not _Role.PICTURE:
             self._flush()
-        elif tag in _HEADINGS or tag == "pre":
-            self._flush()
-            if self._kinds:
-                self._kinds.pop()
-        elif tag == "title" and self._title_parts is not None:
-            self.title = " ".join("".join(self._title_parts).split())
-            self._title_parts = None
-        elif tag in {"td", "th", "tr"}:
-            self._flush()
-        elif tag == "table" and self._tables:
-            self._flush()
-            for block in self._tables.pop().blocks():
-                self._add(block)
+            if role is _Role.HEADING or role is _Role.CODE:
+                if self._kinds:
+                    self._kinds.pop()
+            elif tag == "table" and self._tables:
+                for block in self._tables.pop().blocks():
+                    self._add(block)
 
     def text(self, text: str) -> None:
         """Add text of the element that is open."""
@@ -134,7 +160,7 @@ class BlockReader:
             self.end("table")
         return self.blocks
 
-    def _is_hidden(self, tag: str, attributes: Mapping[str, str]) -> bool:
+    def _is_hidden(self, attributes: Mapping[str, str]) -> bool:
         if "hidden" in attributes or attributes.get("aria-hidden") == "true":
             return True
         style = attributes.get("style")
@@ -144,25 +170,22 @@ class BlockReader:
 
     def _start_of_table(self, tag: str) -> None:
         if tag == "table":
-            self._flush()
             if self._tables:
                 self._tables[-1].is_layout = True
             self._tables.append(_Table())
-        elif tag == "tr" and self._tables:
-            self._flush()
-            self._tables[-1].rows.append([])
-        elif tag in {"td", "th"} and self._tables:
-            self._flush()
-            table = self._tables[-1]
-            if not table.rows:
-                table.rows.append([])
-            table.rows[-1].append([])
+        elif self._tables:
+            rows = self._tables[-1].rows
+            if tag == "tr" or not rows:
+                rows.append([])
+            if tag != "tr":
+                rows[-1].append([])
 
     def _break(self) -> None:
         if self._kinds and self._kinds[-1][0] == "code":
             self._lines.append("\n")
         elif self._line:
-            self._lines.append(" ".join("".join(self._line).split()))
+            text = self._line[0] if len(self._line) == 1 else "".join(self._line)
+            self._lines.append(" ".join(text.split()))
             self._line = []
 
     def _flush(self) -> None:

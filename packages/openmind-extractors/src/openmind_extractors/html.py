@@ -8,7 +8,6 @@ from xml.etree.ElementTree import Element
 from attrs import define, frozen
 from openmind.domain.documents import DocumentFacts, Segment
 from openmind.domain.files import FileReason
-from openmind.domain.text import clean
 from openmind.ports.extractor import Blob
 
 from openmind_extractors.blocks import Block, BlockReader, segments
@@ -77,7 +76,7 @@ class Page:
 
 def read_page(text: str) -> Page:
     """Read the text of a page; when only boilerplate holds text, that is what the page says."""
-    text = clean(text)[:MAX_TEXT_CHARS]
+    text = text[:MAX_TEXT_CHARS]
     metadata: dict[str, object] = {}
     if fits_a_tree(text):
         root = _tree(text)
@@ -97,6 +96,8 @@ def fits_a_tree(text: str) -> bool:
     """Whether parsing the page into a tree is bounded, told by counting its tags."""
     if len(text) > MAX_TREE_CHARS or text.count("<") > MAX_TREE_TAGS or text.count("&") > MAX_TREE_ENTITIES:
         return False
+    if text.count("<") <= MAX_TREE_DEPTH:
+        return True
     depth = 0
     for match in _TAG.finditer(text):
         closing, name, rest = match.groups()
@@ -121,17 +122,20 @@ def _tree(text: str) -> Element:
 def _read_tree(root: Element, *, keep_boilerplate: bool) -> BlockReader:
     """Walk a tree without recursion."""
     reader = BlockReader(keep_boilerplate=keep_boilerplate)
-    pending: list[tuple[Element, bool]] = [(root, False)]
+    pending: list[tuple[Element, str]] = [(root, "")]
     while pending:
-        element, is_end = pending.pop()
-        if is_end:
-            reader.end(element.tag.rpartition("}")[2])
-        elif isinstance(element.tag, str) and reader.start(element.tag.rpartition("}")[2], element.attrib):
-            if element.text:
-                reader.text(element.text)
-            pending.append((element, True))
-            pending.extend((child, False) for child in reversed(element))
-            continue
+        element, ending = pending.pop()
+        tag = element.tag
+        if ending:
+            reader.end(ending)
+        elif isinstance(tag, str):  # not a comment
+            name = tag.rpartition("}")[2] if tag[0] == "{" else tag
+            if reader.start(name, element.attrib):
+                if element.text:
+                    reader.text(element.text)
+                pending.append((element, name))
+                pending.extend([(child, "") for child in reversed(element)])
+                continue
         if element.tail:
             reader.text(element.tail)
     reader.finish()

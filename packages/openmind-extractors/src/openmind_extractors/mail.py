@@ -47,6 +47,8 @@ class MailExtractor:
         except (RecursionError, ValueError, LookupError, TypeError, AttributeError, MessageError) as error:
             raise ExtractionFailed(f"the mail is damaged: {type(error).__name__}: {error}"[:200]) from error
         headers = {name: _header(message, name) for name in _SHOWN}
+        if not data.strip():
+            raise ExtractionFailed("the file holds nothing", reason=FileReason.EMPTY)
         if not any(headers.values()):
             raise ExtractionFailed("this is no mail: it has no headers", reason=FileReason.UNSUPPORTED)
         attachments = [name for name in map(_file_name, parts) if name]

@@ -18,13 +18,7 @@ from openmind_extractors.pdf_bombs import refuse_bombs
 from openmind_extractors.pdfium import Bookmark, Note, PdfiumDocument, PdfiumPage, open_pdfium
 from openmind_extractors.pypdf_pages import PypdfPages
 from openmind_extractors.reading import told_as_reasons
-from openmind_extractors.text_quality import (
-    Usability,
-    is_letter_spaced,
-    is_right_to_left,
-    unusual_share,
-    usability,
-)
+from openmind_extractors.text_quality import Measures, Usability
 
 MAX_PAGES = 5_000
 """More pages than any book has; a document may claim a hundred thousand that are all the same."""
@@ -37,6 +31,9 @@ WINDOW_PAGES = 16
 
 WINDOW_S = 1.0
 """A window ends early when its pages are slow: what was read is handed on before anything can happen to it."""
+
+MAX_ODD_SHARE = 0.02
+"""Unusual characters on a page before pypdf is asked; the marks of divided words are some."""
 
 BLANK_TEST_DPI = 50
 
@@ -122,13 +119,12 @@ class _Reading:
     def _read(self, page: PdfiumPage) -> _Page:
         """Read a page's own text, and see whether it will do."""
         min_chars = self.tools.config.ocr.min_text_chars_per_page
-        text = page.text()
-        text = self._better(page.index, text)
-        verdict = usability(text, min_chars=min_chars)
+        measures = self._better(page.index, Measures.of(page.text()))
+        verdict = measures.usability(min_chars=min_chars)
         wants_ocr = verdict in {Usability.EMPTY, Usability.UNUSUAL, Usability.GLUED}
         if verdict is Usability.SPARSE:
             wants_ocr = page.has_large_picture()
-        return _Page(page.index, mend(text), verdict, tuple(page.notes()), wants_ocr)
+        return _Page(page.index, mend(measures.text), verdict, tuple(page.notes()), wants_ocr)
 
     def _read_broken(self, index: int, window: list[_Page]) -> None:
         """Take what pypdf can read of a page that PDFium cannot open."""
@@ -140,18 +136,18 @@ class _Reading:
         else:
             self.broken.append(index + 1)
 
-    def _better(self, index: int, text: str) -> str:
+    def _better(self, index: int, first: Measures) -> Measures:
         """Return pypdf's text where PDFium is known to be worse and pypdf's is better."""
-        spaced = is_letter_spaced(text)
-        odd = unusual_share(text.replace("\x02", ""))
-        if not (spaced or odd > 0.01 or is_right_to_left(text)):
-            return text
-        other = self.second.text(index) if self.second.has_pages(len(self.document)) else ""
-        if len(other) * 2 < len(text):
-            return text
-        if spaced:
-            return text if is_letter_spaced(other) else other
-        return other if unusual_share(other) < odd else text
+        if not (first.is_letter_spaced or first.unusual_share > MAX_ODD_SHARE or first.is_right_to_left):
+            return first
+        if not self.second.has_pages(len(self.document)):
+            return first
+        second = Measures.of(self.second.text(index))
+        if len(second.text) * 2 < len(first.text):
+            return first
+        if first.is_letter_spaced:
+            return first if second.is_letter_spaced else second
+        return second if second.unusual_share < first.unusual_share else first
 
     def _page(self, page: _Page) -> Iterator[Segment | DocumentFacts]:
         """Yield the parts of a page."""

@@ -75,7 +75,8 @@ class _Table:
         with _bytes_of(blob) as file:
             data = file.read(DECODED_WHOLE_BYTES + 1)
             if len(data) <= DECODED_WHOLE_BYTES:
-                return cls(blob, decode(data), True, _is_clean(data))
+                decoded = decode(data)
+                return cls(blob, decoded, True, _is_clean(data, decoded))
             size = file.seek(0, io.SEEK_END)
             samples = []
             for start in (0, size // 2 & ~3, (size - _SAMPLE_BYTES) & ~3):
@@ -116,9 +117,15 @@ class _Table:
         return DocumentFacts(metadata=metadata, reason=FileReason.PARTIAL if note else FileReason.OK, note=note)
 
 
-def _is_clean(data: bytes) -> bool:
-    """Whether a table is ASCII without control characters: asked once, it saves asking for each passage."""
-    return data.isascii() and len(data.translate(None, _CONTROLS)) == len(data)
+def _is_clean(data: bytes, decoded: DecodedText) -> bool:
+    """Whether a table is plain Western European text: asked once, it saves asking for each passage."""
+    if decoded.encoding != "utf-8" or len(data.translate(None, _CONTROLS)) != len(data):
+        return False
+    try:
+        decoded.text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _bytes_of(blob: Blob) -> BinaryIO:

@@ -3,6 +3,8 @@
 import re
 from enum import StrEnum
 
+from attrs import frozen
+
 MAX_UNUSUAL_SHARE = 0.2
 """Control and private characters among those that are printed; real text has none, a broken font has little else."""
 
@@ -29,17 +31,11 @@ _SPACED = re.compile(r"(?<!\S)[^\W\d_](?!\S)")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefe]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f]")
 
-# Most pages are ASCII, where counting bytes is ten times as fast as matching characters.
-_ASCII = bytes(range(128))
-_ASCII_UNUSUAL = bytes(byte for byte in _ASCII if _UNUSUAL.match(chr(byte)))
-_ASCII_WORD_CHARS = bytes(byte for byte in _ASCII if _WORD_CHARS.match(chr(byte)))
-
-
-def _count(text: str, pattern: re.Pattern[str], ascii_chars: bytes) -> int:
-    """Count the characters of a kind."""
-    if text.isascii():
-        return len(text) - len(text.encode("ascii").translate(None, ascii_chars))
-    return sum(map(len, pattern.findall(text)))
+# Counting bytes is ten times as fast as matching characters, and most of most texts has codes below 256.
+_LATIN_1 = bytes(range(256)).decode("latin-1")
+_UNUSUAL_BYTES = bytes(ord(char) for char in _LATIN_1 if _UNUSUAL.match(char))
+_WORD_BYTES = bytes(ord(char) for char in _LATIN_1 if _WORD_CHARS.match(char))
+_BEYOND = re.compile("[^\x00-\xff]+")
 
 
 class Usability(StrEnum):
@@ -55,6 +51,66 @@ class Usability(StrEnum):
     """Words without the spaces between them."""
 
 
+@frozen
+class Measures:
+    """What is counted of a page's text; counted once, since there are many pages."""
+
+    text: str
+    lengths: list[int]
+    """Of the words between spaces."""
+    low: bytes
+    """The characters with codes below 256."""
+    beyond: str
+    """The others."""
+
+    @classmethod
+    def of(cls, text: str) -> "Measures":
+        low = text.encode("latin-1", "ignore")
+        beyond = "" if len(low) == len(text) else "".join(_BEYOND.findall(text))
+        return cls(text, list(map(len, text.split())), low, beyond)
+
+    @property
+    def unusual_share(self) -> float:
+        """The share of characters that texts do not have."""
+        return self._count(_UNUSUAL, _UNUSUAL_BYTES) / len(self.text) if self.text else 0.0
+
+    @property
+    def is_letter_spaced(self) -> bool:
+        """Whether words are torn into letters: `H e re i s`."""
+        words = len(self.lengths)
+        if words <= 10 or self.lengths.count(1) <= SPACED_SHARE * words:
+            return False
+        return len(_SPACED.findall(self.text)) > SPACED_SHARE * words
+
+    @property
+    def is_right_to_left(self) -> bool:
+        """Whether the text is mostly Arabic, Hebrew or the like."""
+        return bool(self.beyond) and len(_RIGHT_TO_LEFT.findall(self.beyond)) > RIGHT_TO_LEFT_SHARE * len(self.text)
+
+    def usability(self, *, min_chars: int) -> Usability:
+        """Judge the text; `min_chars` is the least number of printed characters that count as text."""
+        printed = sum(self.lengths)
+        if printed == 0:
+            return Usability.EMPTY
+        if self.unusual_share > MAX_UNUSUAL_SHARE:
+            return Usability.UNUSUAL
+        if self._count(_WORD_CHARS, _WORD_BYTES) < MIN_WORD_SHARE * (printed - self._leaders()):
+            return Usability.UNUSUAL if printed >= min_chars else Usability.SPARSE
+        if max(self.lengths) > _LONG_WORD:
+            glued = sum(map(len, _GLUED.findall(self.text)))
+            if glued > MAX_GLUED_SHARE * printed:
+                return Usability.GLUED
+        return Usability.SPARSE if printed < min_chars else Usability.OK
+
+    def _leaders(self) -> int:
+        """Count the dots that lead to a page number."""
+        return sum(len(run.group()) for run in _LEADERS.finditer(self.text)) if "..." in self.text else 0
+
+    def _count(self, pattern: re.Pattern[str], low: bytes) -> int:
+        count = len(self.low) - len(self.low.translate(None, low))
+        return count + sum(map(len, pattern.findall(self.beyond))) if self.beyond else count
+
+
 def usability(text: str, *, min_chars: int) -> Usability:
     """Judge the text of a page.
 
@@ -62,45 +118,12 @@ def usability(text: str, *, min_chars: int) -> Usability:
         text: as it was found in the page.
         min_chars: the least number of printed characters that count as text.
     """
-    words = text.split()
-    printed = sum(map(len, words))
-    if printed == 0:
-        return Usability.EMPTY
-    if unusual_share(text) > MAX_UNUSUAL_SHARE:
-        return Usability.UNUSUAL
-    if _count(text, _WORD_CHARS, _ASCII_WORD_CHARS) < MIN_WORD_SHARE * _printed_but_leaders(text, printed):
-        return Usability.UNUSUAL if printed >= min_chars else Usability.SPARSE
-    if max(map(len, words)) > _LONG_WORD and sum(map(len, _GLUED.findall(text))) > MAX_GLUED_SHARE * printed:
-        return Usability.GLUED
-    return Usability.SPARSE if printed < min_chars else Usability.OK
-
-
-def _printed_but_leaders(text: str, printed: int) -> int:
-    """Return the number of printed characters without the dots that lead to a page number."""
-    return printed - sum(len(match.group()) for match in _LEADERS.finditer(text)) if "..." in text else printed
+    return Measures.of(text).usability(min_chars=min_chars)
 
 
 def usable(text: str, *, min_chars: int) -> bool:
     """Whether a page's text can be taken as it is, so that nothing has to be recognised."""
     return usability(text, min_chars=min_chars) is Usability.OK
-
-
-def unusual_share(text: str) -> float:
-    """Return the share of characters that texts do not have."""
-    return _count(text, _UNUSUAL, _ASCII_UNUSUAL) / len(text) if text else 0.0
-
-
-def is_letter_spaced(text: str) -> bool:
-    """Whether words are torn into letters: `H e re i s`."""
-    lengths = list(map(len, text.split()))
-    if len(lengths) <= 10 or lengths.count(1) <= SPACED_SHARE * len(lengths):
-        return False
-    return len(_SPACED.findall(text)) > SPACED_SHARE * len(lengths)
-
-
-def is_right_to_left(text: str) -> bool:
-    """Whether the text is mostly Arabic, Hebrew or the like."""
-    return not text.isascii() and len(_RIGHT_TO_LEFT.findall(text)) > RIGHT_TO_LEFT_SHARE * len(text)
 
 
 def has_lost_spaces(text: str) -> bool:
