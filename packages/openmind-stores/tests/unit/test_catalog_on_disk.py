@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
@@ -370,9 +371,10 @@ def attempts_of_another_user(home: Path) -> list[str]:
     """Let a user try who may read the home and write nothing."""
     for path in (home, *home.rglob("*")):
         path.chmod(0o555 if path.is_dir() else 0o444)
-    for folder in home.parents:
-        if folder.stat().st_uid == os.getuid() and folder != Path("/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
+    return attempts_without_rights(home)
+
+
+def attempts_without_rights(home: Path) -> list[str]:
     child = subprocess.run([sys.executable, "-c", READ_ONLY, str(home)], capture_output=True, text=True, check=False)
     assert child.stderr == ""
     return child.stdout.splitlines()
@@ -383,22 +385,42 @@ only_root = pytest.mark.skipif(
 )
 
 
-@only_root
-def test_a_read_only_home_can_be_read(storage: LocalStorage) -> None:
-    assert attempts_of_another_user(storage.home) == ["None", "1", *["store.read_only"] * 3]
+@pytest.fixture
+def public_storage() -> Iterator[LocalStorage]:
+    """Storage in a folder that other users can reach; pytest's own is private."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        storage = LocalStorage(Path(folder) / "home")
+        storage.initialise()
+        with storage.catalog.writing() as session:
+            session.add_source(Source(id=SourceId("src_a"), path_bytes=b"/a", created_at="2026-01-01T00:00:00+00:00"))
+        yield storage
 
 
 @only_root
-def test_a_read_only_home_can_be_read_after_a_crash(storage: LocalStorage) -> None:
-    subprocess.run([sys.executable, "-c", KILLED_WITH_A_LOG, str(storage.home)], check=False)
-    assert wal_size(storage) > 0
+def test_a_home_of_somebody_else_is_an_error(public_storage: LocalStorage) -> None:
+    attempts = attempts_without_rights(public_storage.home)
 
-    assert attempts_of_another_user(storage.home)[:3] == ["None", "2", "store.read_only"]
+    assert len(attempts) == 5
+    assert set(attempts) <= {"store", "store.read_only"}
 
 
 @only_root
-def test_a_read_only_home_whose_log_cannot_be_read_is_not_read_without_it(storage: LocalStorage) -> None:
-    subprocess.run([sys.executable, "-c", KILLED_WITH_A_LOG, str(storage.home)], check=False)
-    (storage.home / "openmind.sqlite-shm").unlink()
+def test_a_read_only_home_can_be_read(public_storage: LocalStorage) -> None:
+    assert attempts_of_another_user(public_storage.home) == ["None", "1", *["store.read_only"] * 3]
 
-    assert set(attempts_of_another_user(storage.home)) == {"store.read_only"}
+
+@only_root
+def test_a_read_only_home_can_be_read_after_a_crash(public_storage: LocalStorage) -> None:
+    subprocess.run([sys.executable, "-c", KILLED_WITH_A_LOG, str(public_storage.home)], check=False)
+    assert wal_size(public_storage) > 0
+
+    assert attempts_of_another_user(public_storage.home)[:3] == ["None", "2", "store.read_only"]
+
+
+@only_root
+def test_a_read_only_home_whose_log_cannot_be_read_is_not_read_without_it(public_storage: LocalStorage) -> None:
+    subprocess.run([sys.executable, "-c", KILLED_WITH_A_LOG, str(public_storage.home)], check=False)
+    (public_storage.home / "openmind.sqlite-shm").unlink()
+
+    assert set(attempts_of_another_user(public_storage.home)) == {"store.read_only"}

@@ -104,14 +104,9 @@ class SqliteCatalog:
         with self._writable() as link:
             log_size = size_of(wal_of(self.path))
             link.run("BEGIN IMMEDIATE")
-            try:
-                require_current(link)
-                yield SqliteWriter(link)
-                link.run("COMMIT")
-            except BaseException:
-                if link.in_transaction:  # a full disk has ended it already
-                    link.run("ROLLBACK")
-                raise
+            require_current(link)
+            yield SqliteWriter(link)
+            link.run("COMMIT")
             self._bound_log(link, log_size)
 
     def tidy(self) -> bool:
@@ -132,7 +127,7 @@ class SqliteCatalog:
             try:
                 yield link
             finally:
-                link.close()
+                link.close()  # what was not committed did not happen
 
     def _bound_log(self, link: Link, size_before: int) -> None:
         """Fold a log that has grown large into the database, so that it can start anew."""

@@ -92,10 +92,6 @@ class Link:
         row = self.row(sql, parameters)
         return row[0] if row else None
 
-    @property
-    def in_transaction(self) -> bool:
-        return self._connection.in_transaction
-
     def close(self) -> None:
         """Close; the close of a writable connection belongs under the catalog lock.
 

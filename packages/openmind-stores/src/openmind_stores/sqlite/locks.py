@@ -75,8 +75,6 @@ def _os_lock(path: Path, timeout_s: float) -> Iterator[bool]:
     """Take a lock file; yields whether it was got. The file stays: deleting it would let two holders in."""
     from filelock import FileLock, Timeout  # costs more than a whole `openmind status`, which takes no lock
 
-    if not path.parent.is_dir():  # it would be made, for everyone to look into
-        raise StoreError(f"{path.parent} is not there", hint="Run `openmind init` to create it.")
     lock = FileLock(
         path,
         timeout=timeout_s,
@@ -87,7 +85,10 @@ def _os_lock(path: Path, timeout_s: float) -> Iterator[bool]:
         preserve_lock_file=True,
     )
     try:
+        path.parent.stat()  # a home that is not there would be made, for everyone to look into
         lock.acquire()
+    except FileNotFoundError as error:
+        raise StoreError(f"{path.parent} is not there", hint="Run `openmind init` to create it.") from error
     except Timeout:
         yield False
         return

@@ -83,15 +83,10 @@ def migrate(path: Path, *, written_by: str) -> None:
         legacy.require_ours(link)
         _prepare(link)
         link.run("BEGIN IMMEDIATE")
-        try:
-            _apply(link, written_by)
-        except BaseException:
-            if link.in_transaction:
-                link.run("ROLLBACK")
-            raise
+        _apply(link, written_by)
         link.run("COMMIT")
     finally:
-        link.close()
+        link.close()  # what was not committed did not happen
 
 
 def _prepare(link: Link) -> None:

@@ -263,10 +263,12 @@ class IndexTablePromises:
             session.keep_vectors("k", {b"1": b"v"})
             session.set_setting("waiting", "1")
             session.begin([live.id], 1)
+            session.abandon(session.begin([live.id], 1), at=AT)
 
         with catalog.writing() as session:
             session.clear(sources=False)
 
+        assert garbage(catalog) == set()
         with catalog.reading() as snapshot:
             counts = snapshot.counts()
             assert (counts.sources, counts.files, counts.text_bytes, counts.journal_rows) == (1, 0, 0, 0)
