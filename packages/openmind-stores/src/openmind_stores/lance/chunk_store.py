@@ -1,6 +1,7 @@
 """The chunk store over LanceDB tables."""
 
 import hashlib
+import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -46,15 +47,14 @@ class LanceChunkStore:
         """Remove a table with its files."""
         self._forget()
         with writing(table):
-            if self._path(table).exists():
-                shutil.rmtree(self._path(table))
+            remove(self._path(table))
 
     def quarantine(self, table: str) -> None:
         """Move a table aside as `<table>.lance.broken-N`."""
         self._forget()
         path = self._path(table)
         with writing(table):
-            if path.exists() or path.is_symlink():
+            if os.path.lexists(path):
                 path.rename(first_free(path))
 
     def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
@@ -153,6 +153,13 @@ class LanceChunkStore:
         """Let go of what is kept in memory: the next table of the same name is another one."""
         with self._lock:
             self._shared = None
+
+
+def remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def first_free(path: Path) -> Path:

@@ -11,8 +11,8 @@ NOTHING = "false"
 
 
 def quote(text: str) -> str:
-    """Write text as a string of SQL. It has no escapes but the doubled quote."""
-    return "'" + text.replace("'", "''") + "'"
+    """Write text as a string of SQL. It has no escapes but the doubled quote, and no half characters."""
+    return "'" + text.encode(errors="replace").decode().replace("'", "''") + "'"
 
 
 def quoted(texts: Iterable[str]) -> str:

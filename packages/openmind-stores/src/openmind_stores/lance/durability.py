@@ -1,15 +1,27 @@
 """Makes what Lance wrote survive a power cut: it never asks the disk to do so itself."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 Signature = tuple[int, int]
 
 
+def flush(path: str) -> None:
+    """Ask the disk to keep a file or a folder."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 @contextmanager
-def durable(folder: Path) -> Iterator[None]:
+def durable(folder: Path, *, flush: Callable[[str], None] = flush) -> Iterator[None]:
     """Flush the files that appear or change below a folder within the context, then the folders they lie in.
 
     Nothing is flushed when the context ends with an error.
@@ -44,14 +56,3 @@ def parents_within(path: str, folder: Path) -> Iterator[str]:
         yield str(parent)
         if parent == folder:
             return
-
-
-def flush(path: str) -> None:
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -287,12 +287,17 @@ class Dataset:
 
 
 def any_of(terms: Sequence[str]) -> FullTextQuery:
-    return MatchQuery(" ".join(terms), "words")
+    return MatchQuery(as_text(terms), "words")
 
 
 def side_by_side(terms: Sequence[str]) -> FullTextQuery:
     """Look for a run of terms; a phrase of one term is that term."""
-    return PhraseQuery(" ".join(terms), "words") if len(terms) > 1 else any_of(terms)
+    return PhraseQuery(as_text(terms), "words") if len(terms) > 1 else any_of(terms)
+
+
+def as_text(terms: Sequence[str]) -> str:
+    """Join terms for Lance, which takes no half characters."""
+    return " ".join(terms).encode(errors="replace").decode()
 
 
 def all_of(required: Sequence[FullTextQuery], optional: Sequence[FullTextQuery]) -> FullTextQuery:

@@ -33,6 +33,7 @@ READ_ONLY = (
     "os error 5)",
 )
 LOST = ("not found", "notfound", "no such file", "os error 2)", "cannot find the", "does not exist")
+BROKEN = ("corrupt", "magic", "fill whole buffer", "invalid seek", "too small", "invalid range", "unexpected end")
 REPAIR = "Run `openmind index`: it rebuilds the passages from the text OpenMind has kept."
 
 
@@ -94,7 +95,8 @@ def translate(table: str, error: BaseException, *, otherwise: type[StoreError]) 
             f"The passages (table {table}) cannot be written: the folder is read-only or belongs to someone else.",
             hint="Check the owner and the permissions of OpenMind's home, then try again.",
         )
-    if otherwise is StoreDamaged or is_panic(error) or is_lost_file(error):
+    broken = is_panic(error) or is_lost_file(error) or any(mark in said for mark in BROKEN)
+    if otherwise is StoreDamaged or broken:
         return StoreDamaged(f"The passages (table {table}) cannot be read: {first_line(error)}", hint=REPAIR)
     return otherwise(f"The passages (table {table}) could not be written: {first_line(error)}", hint=REPAIR)
 

@@ -1,5 +1,7 @@
 """One table: what is done to all of it, and how it is opened."""
 
+import os
+import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar, cast
@@ -33,7 +35,9 @@ class Table:
     upkeep: Upkeep
 
     def create(self, *, dimension: int) -> None:
-        if self.path.exists():
+        if is_leftover(self.path):
+            shutil.rmtree(self.path)
+        if os.path.lexists(self.path):
             found = self.open().dimension
             if found != dimension:
                 raise StoreDamaged(
@@ -117,6 +121,11 @@ class Table:
         with writing(self.name), durable(self.path):
             tend(data)
         spare_memory()
+
+
+def is_leftover(path: Path) -> bool:
+    """Tell whether making a table was begun here and got nowhere: there is neither a version nor a row."""
+    return path.is_dir() and not any(path.glob("_versions/*.manifest")) and not any(path.glob("data/*"))
 
 
 def in_portions(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
