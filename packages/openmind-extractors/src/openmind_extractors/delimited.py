@@ -78,7 +78,10 @@ def read_rows(lines: Lines, dialect: Dialect) -> Iterator[Rows]:
     """
     csv.field_size_limit(MAX_FIELD_CHARS)
     done = dialect.skip
-    done += yield from _one_line_rows(lines(done), dialect)
+    fast, is_all = yield from _one_line_rows(lines(done), dialect)
+    if is_all:
+        return
+    done += fast
     for _ in range(MAX_REPAIRS):
         sound = yield from _any_rows(lines, done, dialect)
         if sound is None:
@@ -94,19 +97,19 @@ def read_rows(lines: Lines, dialect: Dialect) -> Iterator[Rows]:
         yield block
 
 
-def _one_line_rows(lines: Iterator[str], dialect: Dialect) -> Generator[Rows, None, int]:
-    """Read fast while each row takes one line; return how many lines that were."""
+def _one_line_rows(lines: Iterator[str], dialect: Dialect) -> Generator[Rows, None, tuple[int, bool]]:
+    """Read fast while each row takes one line; return how many lines that were, and whether they were all."""
     reader = csv.reader(lines, delimiter=dialect.delimiter)
     done = 0
     try:
         while block := list(islice(reader, BLOCK_ROWS)):
             if reader.line_num - done != len(block):
-                return done
+                return done, False
             done = reader.line_num
             yield block
     except csv.Error:
-        return done
-    return done
+        return done, False
+    return done, True
 
 
 def _any_rows(lines: Lines, start: int, dialect: Dialect) -> Generator[Rows, None, int | None]:

@@ -89,8 +89,6 @@ def _number(cells: Sequence[str]) -> str:
     import pandas as pd
 
     decimal = any("," in cell or "." in cell for cell in cells)
-    told = pd.to_numeric(
-        pd.Series([cell.replace(",", ".") for cell in cells], dtype=object), errors="coerce"
-    ).describe()
-    least, most, mean = float(told["min"]), float(told["max"]), float(told["mean"])
+    figures = pd.to_numeric(pd.Series([cell.replace(",", ".") for cell in cells], dtype=object), errors="coerce")
+    least, most, mean = float(figures.min()), float(figures.max()), float(figures.mean())
     return f"{'number' if decimal else 'whole number'}, {least:.15g} to {most:.15g}, mean {mean:.6g}"

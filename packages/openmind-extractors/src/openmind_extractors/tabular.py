@@ -36,7 +36,7 @@ class TabularExtractor:
 
     def _extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         table = _Table.open(blob)
-        first_lines = list(islice(table.lines(0), SAMPLE_LINES))
+        first_lines = table.first_lines(SAMPLE_LINES)
         dialect = find_dialect(first_lines, tabs=extension_of(blob.name) in {".tsv", ".tab"})
         blocks = read_rows(table.lines, dialect)
         first_rows = next(blocks, [])
@@ -86,6 +86,12 @@ class _Table:
         if head.source == "bom" or head.encoding.startswith("utf-"):
             return cls(blob, head, False)
         return cls(blob, decode(b"\n".join(samples), cut=True), False)
+
+    def first_lines(self, count: int) -> list[str]:
+        """Return the first lines, as far as they are not extremely long."""
+        if self.is_whole:
+            return list(islice(io.StringIO(self.decoded.text[:_SAMPLE_BYTES], newline=""), count))
+        return list(islice(self._stream(), count))
 
     def lines(self, skip: int) -> Iterator[str]:
         """Open the text anew, after so many lines."""

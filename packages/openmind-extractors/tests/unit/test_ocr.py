@@ -39,6 +39,14 @@ def test_text_in_two_languages_is_read_with_its_spaces(engine: OcrEngine, make: 
     assert engine.name == "rapidocr"
 
 
+def test_a_page_on_its_head_is_read(engine: OcrEngine, make: SimpleNamespace) -> None:
+    picture = make.printed("The bridge needs a new deck", "before the winter comes").rotate(180)
+
+    words = set(engine.read(as_page(picture)).text.split())
+
+    assert {"bridge", "needs", "winter"} <= words
+
+
 def test_a_page_of_nothing_gives_nothing(engine: OcrEngine) -> None:
     assert engine.read(as_page(Image.new("L", (400, 300), 255))).text == ""
 

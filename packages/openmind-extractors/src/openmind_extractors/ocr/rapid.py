@@ -35,6 +35,9 @@ SMALL_PIXELS = 1_000
 UNSURE_SCORE = 0.9
 """Mean score of a page; good scans have 0.99."""
 
+UPRIGHT_SCORE = 0.85
+"""A page read with less may stand on its head."""
+
 MIN_WORD_SHARE = 0.5
 """Letters and figures among what was read. Of a script that the model does not know it reads only the commas."""
 
@@ -154,13 +157,24 @@ def _rapidocr() -> Recognise:
         }
     )
 
-    def recognise(pixels: Pixels) -> Iterable[tuple[str, Box, float]]:
-        output = engine(pixels)
+    def found_by(output: object) -> list[tuple[str, Box, float]]:
         if not isinstance(output, RapidOCROutput) or output.txts is None or output.boxes is None:
-            return ()
-        return zip(output.txts, output.boxes.tolist(), map(float, output.scores or ()), strict=True)
+            return []
+        return list(zip(output.txts, output.boxes.tolist(), map(float, output.scores or ()), strict=True))
+
+    def recognise(pixels: Pixels) -> Iterable[tuple[str, Box, float]]:
+        # The classifier that turns lines round also turns some that stand right, so it is asked when nothing fits.
+        upright = found_by(engine(pixels, use_cls=False))
+        if not upright or _mean_score(upright) >= UPRIGHT_SCORE:
+            return upright
+        turned = found_by(engine(pixels, use_cls=True))
+        return max(upright, turned, key=_mean_score)
 
     return recognise
+
+
+def _mean_score(lines: Sequence[tuple[str, Box, float]]) -> float:
+    return sum(score for _, _, score in lines) / len(lines) if lines else 0.0
 
 
 def _models(package: str) -> dict[str, Path]:
