@@ -188,7 +188,6 @@ class MemoryWriter(MemoryReader):
     def drop_garbage(self, entries: Iterable[GarbageEntry]) -> None:
         for entry in entries:
             self.contents.garbage.pop((entry.table_id, entry.generation), None)
-            self.contents.filled.discard((entry.table_id, entry.generation))
 
     def plan(self, run_id: RunId, changes: Iterable[PlannedChange]) -> None:
         for change in changes:

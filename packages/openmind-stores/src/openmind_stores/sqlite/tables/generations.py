@@ -101,9 +101,7 @@ class GenerationWriting(GenerationReading):
 
     def drop_garbage(self, entries: Iterable[GarbageEntry]) -> None:
         for batch in batches(entries):
-            names = [(entry.table_id, entry.generation) for entry in batch]
-            self.link.run_many(_DROP_GARBAGE, names)
-            self.link.run_many(_DROP_FILLED, names)
+            self.link.run_many(_DROP_GARBAGE, ((entry.table_id, entry.generation) for entry in batch))
 
     def mark_filled(self, table_id: int, generations: Iterable[Generation]) -> None:
         for batch in batches(generations):
