@@ -44,6 +44,7 @@ from openmind.plugins.registries import ExtractionTools
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.extractor import Blob, Extractor
+from openmind.ports.image_describer import ImageDescriber
 from openmind.ports.isolated_reader import IsolatedReader
 from openmind.ports.model_provider import ModelProvider
 from openmind.ports.preparer import Preparer
@@ -181,6 +182,8 @@ class Assembly:
                 process=this_process,
                 now=utc_now,
                 max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
+                describer=self.describer,
+                max_new_tokens=self.config.extraction.images.max_new_tokens,
             ),
             jobs=jobs,
             searching=searching,
@@ -300,6 +303,16 @@ class Assembly:
         """Make the chat model, if one is chosen."""
         model = self.config.models.chat_model
         return None if model is None else self.provider(self.config.provider_name).answerer(model)
+
+    def describer(self) -> ImageDescriber | None:
+        """Make the model that describes pictures, if one is chosen.
+
+        Raises:
+            ConfigError: the provider is not installed, or its settings are wrong.
+            ModelNotFound: the provider has no such models.
+        """
+        model = self.config.extraction.images.model
+        return None if model is None else self.provider(self.config.provider_name).describer(model)
 
     def formats(self) -> Formats:
         """The formats that are installed."""

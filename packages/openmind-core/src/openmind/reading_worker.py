@@ -8,7 +8,7 @@ from typing import cast
 
 from attrs import define, field, frozen
 
-from openmind.adapters.extraction_wire import deferral_to_wire, failure_to_wire, part_to_wire
+from openmind.adapters.extraction_wire import deferral_to_wire, failure_to_wire, part_to_wire, payload_of
 from openmind.adapters.regular_files import open_regular
 from openmind.adapters.worker_main import Handler, Reply, Request
 from openmind.domain.config import ExtractionConfig, ImagesConfig, OcrConfig
@@ -61,7 +61,7 @@ class IsolatedReading:
                 defer=bool(request.message.get("defer_ocr")),
             )
             for part in extractor.extract(Blob(name=name_of(path), path=Path(os.fsdecode(path)))):
-                yield part_to_wire(part), b""
+                yield part_to_wire(part), payload_of(part)
         except OcrLater:
             yield deferral_to_wire(), b""
         except ExtractionFailed as failure:

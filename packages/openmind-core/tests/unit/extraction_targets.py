@@ -10,7 +10,7 @@ from typing import cast
 from attrs import frozen
 from openmind.adapters.worker_main import Handler
 from openmind.domain.config import ExtractionConfig, OcrConfig
-from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
@@ -18,7 +18,7 @@ from openmind.ports.extractor import Blob, ExtractorInfo
 from openmind.ports.ocr_engine import OcrText, PageImage
 from openmind.reading_worker import IsolatedReading, _forbid_network
 
-Parts = Iterator[Segment | DocumentFacts]
+Parts = Iterator[Segment | DocumentFacts | Picture]
 
 
 def scripted(setup: Mapping[str, object]) -> Handler:
@@ -116,6 +116,17 @@ def _scan(blob: Blob, tools: ExtractionTools) -> Parts:
     yield DocumentFacts(metadata={"engine": eyes.name})
 
 
+def _pictures(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield Segment(text="drawn")
+    for number in range(2):
+        yield Picture(data=b"\xff\xd8\xff%d" % number, media_type="image/jpeg")
+
+
+def _pictured(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield from _pictures(blob, tools)
+    raise KeyError("the rest")
+
+
 WAYS = {
     "pages": _pages,
     "abort": _abort,
@@ -127,4 +138,6 @@ WAYS = {
     "call home": _call_home,
     "surrogates": _surrogates,
     "scan": _scan,
+    "pictures": _pictures,
+    "pictured": _pictured,
 }

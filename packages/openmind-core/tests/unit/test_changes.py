@@ -52,6 +52,25 @@ def test_a_failure_of_the_content_is_not_tried_again(reason: FileReason) -> None
     assert classify(STAT, failed, TODAY) is None
 
 
+@pytest.mark.parametrize(
+    ("known", "today", "alike"),
+    [
+        ("image/1", "image/1", True),
+        ("image/1", "image/1+eyes", False),
+        ("image/1+eyes", "image/1+eyes", True),
+        ("image/1+eyes", "image/1+other", False),
+        ("image/1+eyes", "image/1", True),
+        ("image/1+eyes", "image/2", False),
+        ("image/10", "image/1", False),
+        ("image/1+a+b", "image/1+a", False),
+    ],
+)
+def test_a_description_is_wanted_anew_only_of_another_model(known: str, today: str, alike: bool) -> None:
+    record = attrs.evolve(KNOWN, extractor=known)
+
+    assert (classify(STAT, record, attrs.evolve(TODAY, extractor=today)) is None) is alike
+
+
 def test_a_newer_extractor_reads_failed_files_again() -> None:
     failed = attrs.evolve(KNOWN, reason=FileReason.DAMAGED, live_generation=None, chunk_count=0)
 

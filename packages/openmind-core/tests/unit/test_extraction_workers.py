@@ -9,15 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openmind.adapters.extraction_wire import (
     MAX_LABEL_CHARS,
+    MAX_PICTURE_BYTES,
+    PICTURE_STARTS,
     WireError,
     failure_to_wire,
     part_from_wire,
     part_to_wire,
+    payload_of,
 )
 from openmind.adapters.extraction_workers import MAX_TEXT_CHARS, ExtractionWorkers, limits_for
 from openmind.adapters.worker_jobs import MEGABYTE, Limits
 from openmind.domain.config import ExtractionConfig, OcrConfig
-from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.isolated_reader import IsolatedReader, ReadOutcome, ReadRequest
@@ -95,6 +98,17 @@ def test_segments_and_facts_come_out_of_the_worker(reader: ExtractionWorkers, fi
     assert facts(outcome).title == "book.x"
     assert facts(outcome).metadata["pages"] == 2
     assert facts(outcome).metadata["pid"] != os.getpid()
+
+
+def test_the_first_picture_comes_out_also_when_something_goes_wrong_after_it(
+    reader: ExtractionWorkers, file: Path
+) -> None:
+    whole, broken = reader.read([request(file, "pictures"), request(file, "pictured")], while_waiting=lambda: None)
+
+    assert whole.picture == Picture(data=PICTURE_STARTS["image/jpeg"] + b"0", media_type="image/jpeg")
+    assert texts(whole) == ["drawn"]
+    assert broken.picture == whole.picture
+    assert facts(broken).reason is FileReason.PARTIAL
 
 
 def test_outcomes_come_in_the_order_of_the_requests(make_reader: MakeReader, file: Path) -> None:
@@ -280,6 +294,29 @@ def test_what_no_worker_sends_is_refused(message: dict[str, object]) -> None:
         part_from_wire(message)
 
 
+@pytest.mark.parametrize("media_type", ["image/png", "image/jpeg"])
+def test_a_picture_travels_beside_the_message(media_type: str) -> None:
+    picture = Picture(data=PICTURE_STARTS[media_type] + b"rest", media_type=media_type)
+
+    assert part_from_wire(part_to_wire(picture), payload_of(picture)) == picture
+    assert b"rest".hex() not in str(part_to_wire(picture))
+
+
+@pytest.mark.parametrize(
+    ("media_type", "data"),
+    [
+        ("image/webp", b"RIFF"),
+        ("image/png", b""),
+        ("image/png", PICTURE_STARTS["image/jpeg"]),
+        ("", b""),
+        ("image/jpeg", PICTURE_STARTS["image/jpeg"] + bytes(MAX_PICTURE_BYTES)),
+    ],
+)
+def test_what_no_model_is_to_see_is_refused(media_type: str, data: bytes) -> None:
+    with pytest.raises(WireError):
+        part_from_wire({"picture": media_type}, data)
+
+
 def test_metadata_nested_without_end_is_refused() -> None:
     nested: object = "core"
     for _ in range(50):
@@ -301,7 +338,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
     max_leaves=12,
 )
-KEYS = st.sampled_from(["text", "kind", "places", "title", "metadata", "reason", "note", "failure", "hint"])
+KEYS = st.sampled_from(["text", "kind", "places", "title", "metadata", "reason", "note", "failure", "hint", "picture"])
 
 
 @settings(deadline=None, max_examples=80)

@@ -1,7 +1,7 @@
 """Pictures: what their file says of them, and the text that can be read on them.
 
-A description of what a picture shows comes from a model, which no isolated process may reach: the parent asks the
-configured `ImageDescriber` for it and adds a segment of kind `picture`.
+A description of what a picture shows comes from a model, which no isolated process may reach. So a small copy is handed
+out, and whoever asked for it has it described: the parent never decodes a picture.
 """
 
 import struct
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from io import BytesIO
 
 from attrs import frozen
-from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractionTools
@@ -21,7 +21,7 @@ from openmind.ports.ocr_engine import PageImage
 from PIL import Image, ImageOps, ImageSequence
 
 from openmind_extractors.image_metadata import read_metadata, searchable, title_of
-from openmind_extractors.ocr.engine import Recognition, is_blank
+from openmind_extractors.ocr.engine import Recognition, as_picture, is_blank
 from openmind_extractors.reading import read_start
 from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
 
@@ -40,6 +40,14 @@ READ_PIXELS = 12_000_000
 
 MIN_READ_SIDE = 24
 """No letter fits on less."""
+
+MIN_SHOWN_SIDE = 32
+"""What is smaller is an icon, a line or a spot: there is nothing to describe."""
+
+MAX_SHOWN_SIDE = 1_024
+"""Of the copy that a model sees. Many models see no more; with others a larger one would fill the window."""
+
+SHOWN_QUALITY = 85
 
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "DIB", "TIFF", "GIF", "AVIF")
 """Named, so that no other decoder of Pillow is tried: some start programs."""
@@ -70,8 +78,8 @@ class ImageExtractor:
 
     tools: ExtractionTools
 
-    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
-        """Yield what the file says, the text of each page, and the final facts."""
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts | Picture]:
+        """Yield what the file says, a copy for the model that describes pictures, the text of each page, the facts."""
         if sniff(read_start(blob, SNIFF_BYTES)) is FileKind.HEIC:
             raise ExtractionFailed(
                 "HEIC pictures are not read", reason=FileReason.UNSUPPORTED, hint="Save it as JPEG or PNG."
@@ -86,6 +94,8 @@ class ImageExtractor:
             first = _pixels(image) if fits else None
             yield DocumentFacts(title=title_of(metadata), metadata=metadata)
             yield Segment(text=searchable(metadata, frames=frames), locator=(Place(kind="part", label="metadata"),))
+            if first is not None and self.tools.config.images.model and _shows_something(first):
+                yield _copy(first)
             unread = 0
             for number, page in enumerate(_pages(image, first, frames) if wants_text else (), start=1):
                 if is_blank(page):
@@ -97,6 +107,22 @@ class ImageExtractor:
                 else:
                     yield DocumentFacts(title=title_of(metadata), metadata=metadata)  # a sign of life
         yield _facts(metadata, recognition, frames=frames, unread=unread, fits=fits)
+
+
+def _shows_something(page: PageImage) -> bool:
+    if min(page.width, page.height) < MIN_SHOWN_SIDE:
+        return False
+    low, high = as_picture(page).convert("L").getextrema()
+    return low != high
+
+
+def _copy(page: PageImage) -> Picture:
+    """Make a small copy without anything but its pixels: no place, no camera, no name."""
+    picture = as_picture(page)
+    picture.thumbnail((MAX_SHOWN_SIDE, MAX_SHOWN_SIDE))
+    packed = BytesIO()
+    picture.save(packed, "JPEG", quality=SHOWN_QUALITY)
+    return Picture(data=packed.getvalue(), media_type="image/jpeg")
 
 
 def _pages(image: Image.Image, first: PageImage | None, frames: int) -> Iterable[PageImage]:

@@ -54,6 +54,7 @@ ISOLATED = (
             {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".avif", ".heic", ".heif"}
         ),
         effort=2,
+        pictures=True,
     ),
 )
 """Formats whose parsers can crash, hang or grow; each is named as in `routing.build`."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from attrs import define, field
-from openmind.domain.documents import DocumentFacts, Segment
+from openmind.domain.documents import DocumentFacts, Picture, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractionTools
@@ -42,7 +42,7 @@ class RoutedExtractor:
     _tools: ExtractionTools
     _built: dict[str, Extractor] = field(factory=dict)
 
-    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts | Picture]:
         """Yield what the right reader yields.
 
         Raises:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import TypeVar
 
-from openmind.domain.documents import DocumentFacts, Locator, Place, Segment
+from openmind.domain.documents import DocumentFacts, Locator, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 
@@ -13,6 +13,9 @@ MAX_LABEL_CHARS = 1_000
 MAX_PLACES = 64
 MAX_DEPTH = 16
 MAX_METADATA_ITEMS = 10_000
+MAX_PICTURE_BYTES = 8_000_000
+PICTURE_STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
+"""Kinds of pictures that models take, and how their files begin."""
 
 T = TypeVar("T")
 
@@ -25,8 +28,10 @@ class WireError(Exception):
     """What came is not what a worker sends."""
 
 
-def part_to_wire(part: Segment | DocumentFacts) -> dict[str, object]:
-    """Write a piece of a document."""
+def part_to_wire(part: Segment | DocumentFacts | Picture) -> dict[str, object]:
+    """Write a piece of a document. The bytes of a picture travel as the payload beside it."""
+    if isinstance(part, Picture):
+        return {"picture": part.media_type}
     if isinstance(part, Segment):
         places = [[place.kind, place.start, place.end, place.label] for place in part.locator]
         return {"text": part.text, "kind": part.kind, "places": places}
@@ -44,7 +49,14 @@ def deferral_to_wire() -> dict[str, object]:
     return {"deferred": True}
 
 
-def part_from_wire(message: Mapping[str, object]) -> Segment | DocumentFacts | ExtractionFailed | Deferred:
+def payload_of(part: Segment | DocumentFacts | Picture) -> bytes:
+    """Return what travels beside a piece of a document."""
+    return part.data if isinstance(part, Picture) else b""
+
+
+def part_from_wire(
+    message: Mapping[str, object], payload: bytes = b""
+) -> Segment | DocumentFacts | Picture | ExtractionFailed | Deferred:
     """Read a piece of a document.
 
     Raises:
@@ -58,6 +70,8 @@ def part_from_wire(message: Mapping[str, object]) -> Segment | DocumentFacts | E
         )
     if "deferred" in message:
         return Deferred()
+    if "picture" in message:
+        return _picture(message, payload)
     reason = _reason(message.get("reason"))
     if "failure" in message:
         return ExtractionFailed(
@@ -69,6 +83,15 @@ def part_from_wire(message: Mapping[str, object]) -> Segment | DocumentFacts | E
         reason=reason,
         note=_text(message, "note", MAX_LABEL_CHARS),
     )
+
+
+def _picture(message: Mapping[str, object], payload: bytes) -> Picture:
+    media_type = _text(message, "picture", 32)
+    if not payload.startswith(PICTURE_STARTS.get(media_type, b"")) or media_type not in PICTURE_STARTS:
+        raise WireError("a picture that is none")
+    if len(payload) > MAX_PICTURE_BYTES:
+        raise WireError("a picture without end")
+    return Picture(data=payload, media_type=media_type)
 
 
 def _of_type(value: object, kind: type[T]) -> T:

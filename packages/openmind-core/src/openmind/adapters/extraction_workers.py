@@ -12,7 +12,7 @@ from openmind.adapters.job_queue import JobQueue
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.domain.config import ExtractionConfig
-from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.isolated_reader import ReadOutcome, ReadRequest
@@ -105,10 +105,11 @@ def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
     segments: list[Segment] = []
     facts = DocumentFacts()
     failure = _failure(outcome)
+    picture: Picture | None = None
     room = MAX_TEXT_CHARS
     for part in outcome.parts:
         try:
-            piece = part_from_wire(part.message)
+            piece = part_from_wire(part.message, part.payload)
         except WireError as error:
             failure = ExtractionFailed(f"the reader sent what makes no sense: {error}", reason=FileReason.CRASHED)
             break
@@ -116,6 +117,8 @@ def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
             return ReadOutcome(ticket=ticket, reason=FileReason.NEEDS_OCR, deferred=True)
         if isinstance(piece, DocumentFacts):
             facts = piece
+        elif isinstance(piece, Picture):
+            picture = picture or piece
         elif isinstance(piece, ExtractionFailed):
             failure = piece
         elif len(piece.text) > room:
@@ -125,12 +128,12 @@ def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
         else:
             room -= len(piece.text)
             segments.append(piece)
-    if failure is None:
-        return ReadOutcome(ticket=ticket, document=ExtractedDocument(segments=tuple(segments), facts=facts))
-    if not segments:
+    if failure is not None and not segments:
         return ReadOutcome(ticket=ticket, reason=failure.reason, message=failure.message)
-    facts = evolve(facts, reason=FileReason.PARTIAL, note=failure.message)
-    return ReadOutcome(ticket=ticket, document=ExtractedDocument(segments=tuple(segments), facts=facts))
+    if failure is not None:
+        facts = evolve(facts, reason=FileReason.PARTIAL, note=failure.message)
+    document = ExtractedDocument(segments=tuple(segments), facts=facts)
+    return ReadOutcome(ticket=ticket, document=document, picture=picture)
 
 
 def _failure(outcome: Outcome) -> ExtractionFailed | None:

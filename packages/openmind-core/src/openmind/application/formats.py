@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from openmind.domain.config import ExtractionConfig
 from openmind.ports.extractor import ExtractorInfo
@@ -21,8 +21,10 @@ class Formats:
         """Gather formats; where two extractors claim an extension, the first one has it."""
         table: dict[str, ExtractorInfo] = {}
         for info in infos:
+            if info.pictures and config.images.model:
+                info = evolve(info, described_by=config.images.model)
             for extension in sorted(info.extensions):
-                if config.images.enabled or extension not in PICTURES:
+                if config.images.enabled or not (info.pictures or extension in PICTURES):
                     table.setdefault(extension, info)
         return cls(table)
 

@@ -7,9 +7,10 @@ from itertools import groupby
 from typing import TypeVar
 
 import attrs
-from attrs import define, field, frozen
+from attrs import Factory, define, field, frozen
 
 from openmind.application.batch import OpenBatch
+from openmind.application.describing import Describing, unreadable
 from openmind.application.discovery import Discovery, SourceScan, waiting_key
 from openmind.application.embedding import Embedding
 from openmind.application.formats import Formats
@@ -24,18 +25,21 @@ from openmind.domain.analysis import ANALYSER_VERSION
 from openmind.domain.changes import ChangeKind, deletions_need_consent
 from openmind.domain.chunking import CHUNKING_VERSION
 from openmind.domain.control import RunControl, Uninterrupted, Wish
-from openmind.domain.errors import NoSources, OpenMindError, ProviderError
+from openmind.domain.documents import ExtractedDocument
+from openmind.domain.errors import NoSources, OpenMindError, ProviderError, ProviderUnreachable
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, JobId, SourceId, new_run_id
 from openmind.domain.index import TableState
 from openmind.domain.jobs import RUN_DIED, IndexReport, IndexRun, JobState, ProcessMark
 from openmind.domain.paths import displayable
+from openmind.domain.pictures import MODEL
 from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest
 from openmind.domain.sources import Source
 from openmind.ports.catalog import PlannedChange
 from openmind.ports.file_tree import FileTree
-from openmind.ports.isolated_reader import IsolatedReader, ReadRequest
+from openmind.ports.image_describer import ImageDescriber
+from openmind.ports.isolated_reader import IsolatedReader, ReadOutcome, ReadRequest
 from openmind.ports.preparer import Preparer
 from openmind.ports.storage import Storage
 
@@ -77,6 +81,10 @@ class IndexService:
     process: Callable[[], ProcessMark]
     now: Callable[[], datetime]
     max_file_bytes: int
+    describer: Callable[[], ImageDescriber | None] = lambda: None
+    """Gives the model that describes pictures, or None when none does."""
+    max_new_tokens: int = 220
+    """About how long a description may become."""
 
     def run(
         self,
@@ -162,6 +170,7 @@ class _Pass:
     _triage: Triage | None = None
     _preparer: Preparer | None = None
     _reader: IsolatedReader | None = None
+    _describing: Describing = field(default=Factory(lambda self: self._new_describing(), takes_self=True), init=False)
     _tasks: dict[int, Task] = field(factory=dict)
     _deferred: list[Task] = field(factory=list)
     """Files that need OCR: they wait until everything else was read."""
@@ -278,6 +287,7 @@ class _Pass:
             run_id=self.log.run.id,
             layout=LAYOUT,
             max_bytes=self.service.max_file_bytes,
+            may_describe=lambda: not self._describing.is_lost,
         )
         waiting = sum(scan.planned for scan in self.scans.values())
         in_process = next((target for target in targets.all if target.in_process), None)
@@ -333,17 +343,54 @@ class _Pass:
             if outcome.deferred:
                 self._deferred.append(self._tasks[outcome.ticket])
                 continue
-            if outcome.document is None:
+            task = self._tasks[outcome.ticket]
+            document = self._document(task, outcome)
+            if document is None:
                 failure = PreparationFailure(ticket=outcome.ticket, reason=outcome.reason, message=outcome.message)
                 self._take_in(failure, 0)
                 continue
-            self.log.count(extracted=1)
-            task = self._tasks[outcome.ticket]
-            packed = packing.pack(outcome.document)
+            packed = packing.pack(document)
             self._tasks[outcome.ticket] = attrs.evolve(task, packed=packed)
+            if MODEL in document.facts.metadata:
+                self._keep(task, packed)
             yield PreparationRequest(
                 ticket=task.ticket, path_bytes=task.change.path_bytes, packed=packed, size=len(packed)
             )
+
+    def _document(self, task: Task, outcome: ReadOutcome) -> ExtractedDocument | None:
+        """Give a document its description, where it is to have one; None when nothing was read."""
+        if task.former is None:
+            if outcome.document is None:
+                return None
+            self.log.count(extracted=1)
+            document = outcome.document
+        else:
+            document = packing.unpack(task.former)  # with the text that is on the picture, which was not read again
+            if outcome.document is None:
+                return unreadable(document, outcome.message)
+        if not task.info.described_by:
+            return document
+        self.log.at(displayable(task.change.path_bytes))
+        return self._describing.complete(document, outcome.picture)
+
+    def _keep(self, task: Task, packed: bytes) -> None:
+        """Keep a description at once: it may have taken a minute, and the commit may be another one away."""
+        with self.storage.catalog.writing() as session:
+            session.keep_text(task.content_hash, task.info.key, packed)
+
+    def _new_describing(self) -> Describing:
+        return Describing(
+            describer=self.service.describer,
+            max_new_tokens=self.service.max_new_tokens,
+            wait=self._patiently,
+            lost=self._lost_describer,
+        )
+
+    def _lost_describer(self, error: OpenMindError) -> None:
+        told = "Pictures are found by what is written on them; descriptions follow with the next index run."
+        if isinstance(error, ProviderUnreachable):  # it may be back soon: a job waits for that
+            self.provider_error = self.provider_error or error.message
+        self.log.notice(f"{error.message}. {told}")
 
     def _take_in(self, outcome: Preparation, table_id: int) -> None:
         assert self._triage is not None
@@ -504,6 +551,7 @@ class _Pass:
     def _interrupt(self) -> None:
         if self._is_wanted_elsewhere():
             raise _Interrupted
+        self.log.beat()
 
     def _changes(self, kinds: tuple[ChangeKind, ...]) -> Iterator[PlannedChange]:
         after = 0
@@ -568,6 +616,6 @@ def _read_request(task: Task, *, defer_ocr: bool) -> ReadRequest:
         path_bytes=task.change.path_bytes,
         extractor=task.info.name,
         size=task.stat.size,
-        ocr=task.ocr,
+        ocr=task.ocr and task.former is None,
         defer_ocr=defer_ocr,
     )

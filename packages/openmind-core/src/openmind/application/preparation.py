@@ -11,7 +11,7 @@ from openmind.domain import packing
 from openmind.domain.analysis import passage_words
 from openmind.domain.chunking import split
 from openmind.domain.chunks import Chunk, passage_hash
-from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.paths import displayable, name_of
@@ -40,7 +40,7 @@ ReadBlob = Callable[[bytes, str], Blob]
 """Opens a path safely: (path, displayable name) → blob."""
 
 
-def collect(parts: Iterable[Segment | DocumentFacts]) -> ExtractedDocument:
+def collect(parts: Iterable[Segment | DocumentFacts | Picture]) -> ExtractedDocument:
     """Gather what an extractor yields; a failure after the first text keeps that text and makes it partial.
 
     Raises:
@@ -54,6 +54,8 @@ def collect(parts: Iterable[Segment | DocumentFacts]) -> ExtractedDocument:
             if isinstance(part, DocumentFacts):
                 facts = part
                 continue
+            if isinstance(part, Picture):
+                continue  # only what runs isolated may have its pictures described
             room -= len(part.text)
             if room < 0:
                 note = f"Only the first {MAX_TEXT_CHARS:,} characters are searchable."

@@ -13,11 +13,12 @@ from attrs import define, field, frozen
 from openmind.application.batch import Entry, OpenBatch, reworded
 from openmind.application.formats import Formats
 from openmind.application.run_log import RunLog
-from openmind.domain.changes import ChangeKind
+from openmind.domain.changes import ChangeKind, reads_alike
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
 from openmind.domain.ids import FileId, RunId, new_file_id
 from openmind.domain.paths import displayable, extension_of, name_of
+from openmind.domain.pictures import key_of
 from openmind.domain.preparation import PreparationFailure, PreparedFile, PreparedPassage
 from openmind.domain.sources import Source
 from openmind.ports.catalog import Catalog, CatalogReader, PlannedChange
@@ -53,6 +54,8 @@ class Task:
     ocr: bool
     packed: bytes | None = field(default=None, repr=False)
     """The kept text, when this content was read before."""
+    former: bytes | None = field(default=None, repr=False)
+    """The kept text without the description that is wanted now: only a picture of the file is needed, no OCR."""
 
 
 @define(kw_only=True)
@@ -67,6 +70,8 @@ class Triage:
     run_id: RunId
     layout: str
     max_bytes: int
+    may_describe: Callable[[], bool]
+    """Whether pictures that lack their description can get it in this run."""
     now_ns: Callable[[], int] = time.time_ns
     _moved: set[FileId] = field(factory=set, init=False)
     """Files whose move waits in the open batch, so that no second file claims them."""
@@ -161,10 +166,21 @@ class Triage:
             self._copy(twin, task)
             return None
         self._reading[content] = []
-        return attrs.evolve(task, packed=snapshot.text(*content))
+        return self._with_kept_text(task, snapshot)
+
+    def _with_kept_text(self, task: Task, snapshot: CatalogReader) -> Task:
+        packed = snapshot.text(task.content_hash, task.info.key)
+        if packed is not None or not task.info.pictures:
+            return attrs.evolve(task, packed=packed)
+        known, keys = task.known, [task.info.plain_key]
+        if known is not None and reads_alike(known.extractor, task.info.plain_key):
+            keys.insert(0, known.extractor)
+        former = next(filter(None, (snapshot.text(task.content_hash, key) for key in keys)), None)
+        return attrs.evolve(task, former=former) if task.info.described_by else attrs.evolve(task, packed=former)
 
     def _is_current(self, known: FileRecord, task: Task) -> bool:
-        if known.extractor != task.info.key or known.reason.retried:
+        today = task.info.key if self.may_describe() else task.info.plain_key
+        if not reads_alike(known.extractor, today) or known.reason.retried:
             return False
         if known.chunk_count == 0:
             return True
@@ -268,7 +284,7 @@ class Triage:
             content_hash=task.content_hash,
             reason=reason,
             error=note if reason is not FileReason.OK else "",
-            extractor=task.info.key,
+            extractor=key_of(facts.metadata, plain_key=task.info.plain_key, wanted=task.info.key),
             layout=self.layout,
             title=facts.title,
             metadata=_json(facts.metadata),

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from openmind.domain.files import FileReason, FileRecord, FileStat
+from openmind.domain.files import DESCRIBED, FileReason, FileRecord, FileStat
 
 
 class ChangeKind(StrEnum):
@@ -27,9 +27,17 @@ class Reader:
     """How a file would be read and laid out today."""
 
     extractor: str
-    """Key of the extractor, `markdown/1`; empty when nothing reads this kind of file any more."""
+    """Key of the extractor, `markdown/1`, `image/1+model`; empty when nothing reads this kind of file any more."""
     layout: str
     """Versions of chunking and analyser."""
+
+
+def reads_alike(known: str, today: str) -> bool:
+    """Whether what one extractor key stands for is what another gives today.
+
+    A description of a picture stays true when nobody describes pictures any more.
+    """
+    return known == today or (DESCRIBED not in today and known.startswith(today + DESCRIBED))
 
 
 def classify(stat: FileStat, known: FileRecord | None, today: Reader) -> ChangeKind | None:
@@ -42,7 +50,7 @@ def classify(stat: FileStat, known: FileRecord | None, today: Reader) -> ChangeK
         return ChangeKind.RETRY
     if known.is_racy():
         return ChangeKind.SUSPECT
-    if known.extractor != today.extractor and known.reason is not FileReason.TOO_BIG:
+    if not reads_alike(known.extractor, today.extractor) and known.reason is not FileReason.TOO_BIG:
         return ChangeKind.REREAD
     if known.chunk_count and (known.live_generation is None or known.layout != today.layout):
         return ChangeKind.REREAD

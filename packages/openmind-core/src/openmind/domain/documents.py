@@ -38,6 +38,16 @@ class Segment:
 
 
 @frozen(kw_only=True)
+class Picture:
+    """What a model is shown so that it can describe it. It is kept nowhere."""
+
+    data: bytes = field(repr=False)
+    """A whole PNG or JPEG file of at most 2,048 pixels a side."""
+    media_type: str
+    """`image/png` or `image/jpeg`."""
+
+
+@frozen(kw_only=True)
 class DocumentFacts:
     """What is true of a document as a whole. A later one replaces what an earlier one of the same file said."""
 

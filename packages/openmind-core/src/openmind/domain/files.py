@@ -10,6 +10,10 @@ RACY_NS = 2_000_000_000
 """A file changed this close to the moment it was looked at may change again within one clock tick."""
 
 
+DESCRIBED = "+"
+"""In the key of an extractor, stands before the model that described what was on a picture."""
+
+
 class FileStatus(StrEnum):
     """Whether a file can be searched."""
 
@@ -94,7 +98,7 @@ class FileRecord:
     error: str = ""
     """What a person is told about a file that is not, or not wholly, searchable."""
     extractor: str = ""
-    """Name and version of what read it, `markdown/1`."""
+    """Name and version of what read it, `markdown/1`; for a picture also the model that described it."""
     layout: str = ""
     """Versions of chunking and analyser that made the live passages."""
     title: str = ""

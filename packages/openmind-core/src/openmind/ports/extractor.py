@@ -6,7 +6,8 @@ from typing import Protocol
 
 from attrs import field, frozen
 
-from openmind.domain.documents import DocumentFacts, Segment
+from openmind.domain.documents import DocumentFacts, Picture, Segment
+from openmind.domain.files import DESCRIBED
 
 
 @frozen(kw_only=True)
@@ -24,11 +25,20 @@ class ExtractorInfo:
     """Order within a run, cheap files first: 0 plain text, 1 documents, 2 pictures and OCR."""
     code: bool = False
     """Whether it only reads files of sources that were added with `--code`."""
+    pictures: bool = False
+    """Whether it yields a `Picture` when `[extraction.images] model` is set. Only one that runs isolated may."""
+    described_by: str = ""
+    """That model; OpenMind fills it in."""
+
+    @property
+    def plain_key(self) -> str:
+        """Name and version, `markdown/1`."""
+        return f"{self.name}/{self.version}"
 
     @property
     def key(self) -> str:
-        """Name and version, `markdown/1`."""
-        return f"{self.name}/{self.version}"
+        """Name and version, and the model that describes pictures, if one does: `image/1+model`."""
+        return f"{self.plain_key}{DESCRIBED}{self.described_by}" if self.described_by else self.plain_key
 
 
 @frozen(kw_only=True)
@@ -59,10 +69,11 @@ class Blob:
 class Extractor(Protocol):
     """Turns one kind of file into segments of text. One object serves one thread."""
 
-    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
+    def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts | Picture]:
         """Read a file piece by piece, in reading order.
 
-        What was yielded before a failure is kept. A file without text yields `DocumentFacts` whose reason
+        What was yielded before a failure is kept. A `Picture` is shown to the model that describes pictures, and of
+        several the first. A file without text yields `DocumentFacts` whose reason
         says so. No network, nothing written, nothing read but the blob.
 
         Raises:

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
-from attrs import frozen
+from attrs import field, frozen
 
-from openmind.domain.documents import ExtractedDocument
+from openmind.domain.documents import ExtractedDocument, Picture
 from openmind.domain.files import FileReason
 
 
@@ -37,6 +37,8 @@ class ReadOutcome:
     message: str = ""
     deferred: bool = False
     """Whether nothing was read because it needs OCR."""
+    picture: Picture | None = field(default=None, repr=False)
+    """What a model may describe."""
 
 
 class IsolatedReader(Protocol):

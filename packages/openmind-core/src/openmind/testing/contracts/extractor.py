@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from attrs import field, frozen
 
-from openmind.adapters.extraction_wire import part_from_wire, part_to_wire
-from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.adapters.extraction_wire import part_from_wire, part_to_wire, payload_of
+from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.extractor import Blob, Extractor, ExtractorInfo
 
-Parts = list[Segment | DocumentFacts]
+Parts = list[Segment | DocumentFacts | Picture]
 
 
 @frozen(kw_only=True)
@@ -55,11 +55,16 @@ class ExtractorContract:
         for unwanted in sample.must_not_include:
             assert unwanted not in text
 
-    def test_it_yields_segments_and_facts_only(self, extractor: Extractor, sample: Sample) -> None:
+    def test_it_yields_segments_facts_and_pictures_only(
+        self, extractor: Extractor, info: ExtractorInfo, sample: Sample
+    ) -> None:
         parts = read(extractor, sample.data, sample.name)
 
         assert any(isinstance(part, Segment) for part in parts)
-        assert all(isinstance(part, Segment | DocumentFacts) for part in parts)
+        assert all(isinstance(part, Segment | DocumentFacts | Picture) for part in parts)
+        if any(isinstance(part, Picture) for part in parts):
+            assert info.pictures
+            assert info.isolated
         assert all(part.text for part in parts if isinstance(part, Segment))
 
     def test_places_make_sense(self, extractor: Extractor, sample: Sample) -> None:
@@ -107,7 +112,7 @@ class ExtractorContract:
 
     def test_every_piece_survives_the_way_out_of_a_worker(self, extractor: Extractor, sample: Sample) -> None:
         for part in read(extractor, sample.data, sample.name):
-            assert part_from_wire(json.loads(json.dumps(part_to_wire(part)))) == part
+            assert part_from_wire(json.loads(json.dumps(part_to_wire(part))), payload_of(part)) == part
 
     def test_an_empty_file_says_that_it_holds_nothing(self, extractor: Extractor, sample: Sample) -> None:
         parts, failure = try_to_read(extractor, b"", sample.name)
@@ -130,7 +135,7 @@ class ExtractorContract:
         for broken in broken_copies(sample.data):
             parts, failure = try_to_read(extractor, broken, sample.name)
 
-            assert all(isinstance(part, Segment | DocumentFacts) for part in parts)
+            assert all(isinstance(part, Segment | DocumentFacts | Picture) for part in parts)
             if failure is not None:
                 assert failure.message
                 assert failure.reason is not FileReason.OK

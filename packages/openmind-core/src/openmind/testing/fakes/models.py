@@ -1,4 +1,4 @@
-"""Fakes of models: an embedder that hashes words, a chat model with a script, a provider of both."""
+"""Fakes of models: an embedder that hashes words, a chat model with a script, a provider of both and of eyes."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from openmind.domain.models import (
 )
 from openmind.domain.vectors import Vectors
 from openmind.ports.answer_provider import Prompt, Reply
+from openmind.testing.fakes.images import FakeDescriber
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -133,6 +134,7 @@ class FakeProvider:
 
     embeddings: FakeEmbeddings = field(factory=FakeEmbeddings)
     answers: FakeAnswers | None = None
+    eyes: FakeDescriber | None = None
     reachable: bool = True
     loaded: set[str] = field(factory=set, init=False)
 
@@ -151,6 +153,10 @@ class FakeProvider:
         if self.answers is not None:
             chat = self.answers.model
             models.append(ModelInfo(key=chat, name="Fake chat model", type="llm", loaded=chat in self.loaded))
+        if self.eyes is not None:
+            sees = self.eyes.model
+            loaded = sees in self.loaded
+            models.append(ModelInfo(key=sees, name="Fake eyes", type="llm", loaded=loaded, supports_images=True))
         return tuple(models)
 
     def load(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
@@ -180,7 +186,11 @@ class FakeProvider:
         return self.answers if model == self.answers.model else FakeAnswers(model=model)
 
     def describer(self, model: str) -> ImageDescriber:
-        raise ModelNotFound("the fake provider has no model that sees")
+        if self.eyes is None:
+            raise ModelNotFound("the fake provider has no model that sees")
+        if model == self.eyes.model:
+            return self.eyes
+        return FakeDescriber(model=model, error=ModelNotFound(f"there is no model “{model}”"))
 
     def selection(self) -> ModelSelection | None:
         return None
