@@ -99,7 +99,7 @@ def test_no_statement_looks_for_a_file_by_reading_all_of_them(
         (files._WITHOUT_VECTORS, "files_without_vectors (id>?)"),
         (files._PAGE, "sqlite_autoindex_files_3 (path_bytes>?)"),
         (files._SOURCE_PAGE, "files_in_order (source_id=? AND path_bytes>?)"),
-        (files._TEXT_BYTES, "COVERING INDEX texts_sized"),
+        (files._SOURCE_TEXT_BYTES, "sqlite_autoindex_texts_1 (content_hash=? AND extractor=?)"),
         (files._JOURNAL_ROWS, "COVERING INDEX"),
         (plans._PAGE, "changes_in_order (run_id=? AND (effort,size,path_bytes)>(?,?,?))"),
         (plans._GONE, "changes_gone (run_id=? AND content_hash=?)"),

@@ -64,11 +64,17 @@ def test_files_are_joined_when_there_are_many_small_ones(rows: list[int], expect
         ((50_000,), 0, False),
         ((50_000,), 10_000, False),
         ((50_000,), 50_001, True),
-        ((50_000, 100, 100, 100, 100, 100, 100, 100), 0, False),
-        ((50_000, 100, 100, 100, 100, 100, 100, 100), 1, True),
+        ((50_000, 40_000), 10_000, False),
+        ((50_000, 40_000), 10_001, True),
+        ((50_000, 60_000), 0, False),
     ],
 )
 def test_the_vector_index_is_built_when_there_are_many_and_when_they_have_doubled(
     segments: tuple[int, ...], unindexed: int, expected: bool
 ) -> None:
     assert POLICY.vector_index_is_due(segments, unindexed) == expected
+
+
+def test_vector_segments_are_merged_behind_the_first_when_there_are_many() -> None:
+    assert POLICY.vector_segments_to_merge((50_000, *(10,) * 6)) == 0
+    assert POLICY.vector_segments_to_merge((50_000, *(10,) * 7)) == 7

@@ -109,6 +109,7 @@ class IndexState:
 class FragmentState:
     """A data file as it is."""
 
+    id: int
     rows: int
     """Without the deleted ones."""
     deleted: int
@@ -153,7 +154,8 @@ class Dataset:
 
     def fragments(self) -> list[FragmentState]:
         return [
-            FragmentState(rows=each.count_rows(), deleted=each.num_deletions) for each in self.native.get_fragments()
+            FragmentState(id=each.fragment_id, rows=each.count_rows(), deleted=each.num_deletions)
+            for each in self.native.get_fragments()
         ]
 
     def append(self, columns: Columns) -> None:
@@ -270,10 +272,12 @@ class Dataset:
     def drop_index(self, name: str) -> None:
         self.native.drop_index(name)
 
-    def compact(self, *, rows_per_file: int, most_deleted: float) -> None:
-        """Join neighbouring files of fewer rows, and rewrite those of which a larger share is deleted."""
+    def compact(self, *, rows_per_file: int, keep: Sequence[int]) -> None:
+        """Write all files but those to keep anew: without deleted rows, neighbours joined up to a number of rows."""
         self.native.optimize.compact_files(
-            target_rows_per_fragment=rows_per_file, materialize_deletions_threshold=most_deleted
+            target_rows_per_fragment=rows_per_file,
+            excluded_fragment_ids=list(keep),
+            materialize_deletions_threshold=0.0,
         )
 
     def clean(self, *, older_than_s: float) -> None:

@@ -52,16 +52,23 @@ class UpkeepPolicy:
         return merged
 
     def rows_per_file(self, sizes: Sequence[int]) -> int:
-        """Say below how many rows files should be joined now; 0 when they are fine as they are."""
+        """Say below how many rows files should be joined now; 0 when they may stay as they are."""
         if sum(rows < self.small_file_rows for rows in sizes) > self.most_small_files:
             return self.small_file_rows
         if sum(rows < self.tiny_file_rows for rows in sizes) > self.most_tiny_files:
             return self.tiny_file_rows
         return 0
 
+    def is_worn(self, rows: int, deleted: int) -> bool:
+        """Say whether a file should be written anew without its deleted rows."""
+        return deleted > self.most_deleted * (rows + deleted)
+
     def vector_index_is_due(self, segments: Sequence[int], unindexed: int) -> bool:
-        """Say whether the vector index should be built, or built again because the table outgrew it."""
+        """Say whether the vector index should be built, or built again because the table outgrew its partitions."""
         if not segments:
             return unindexed >= self.vector_index_rows
-        outgrown = sum(segments) + unindexed > 2 * segments[0]
-        return unindexed > 0 and (outgrown or len(segments) >= self.most_segments)
+        return unindexed > 0 and sum(segments) + unindexed > 2 * segments[0]
+
+    def vector_segments_to_merge(self, segments: Sequence[int]) -> int:
+        """Say with how many segments new vectors are merged: all but the first when there are many, else none."""
+        return len(segments) - 1 if len(segments) >= self.most_segments else 0

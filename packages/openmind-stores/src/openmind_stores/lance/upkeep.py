@@ -31,8 +31,8 @@ class Upkeep:
 
     def merge(self, data: Dataset) -> None:
         """Fold what is left, join small files and segments, and do nothing that costs more than it gives."""
-        self._compact(data)
         self._tend(data, cheap=self.policy.cheap_rows)
+        self._compact(data)  # last, since only files that share their index segments can be joined
 
     def _wanted(self) -> dict[str, Callable[[Dataset], None]]:
         """Say which indexes a table has from its first rows on, and how each is built."""
@@ -73,7 +73,7 @@ class Upkeep:
         if self.policy.vector_index_is_due(state.segments, state.unindexed):
             self._build_vector_index(data)
         elif state.unindexed:
-            data.fold_index(VECTOR_INDEX, merge=0)
+            data.fold_index(VECTOR_INDEX, merge=self.policy.vector_segments_to_merge(state.segments))
 
     def _build_words_index(self, data: Dataset) -> None:
         data.build_words_index("words", name=WORDS_INDEX, memory_mb=self.policy.text_build_mb)
@@ -84,10 +84,12 @@ class Upkeep:
 
     def _compact(self, data: Dataset) -> None:
         fragments = data.fragments()
-        rows_per_file = self.policy.rows_per_file([each.rows for each in fragments])
-        worn = any(each.deleted > self.policy.most_deleted * (each.rows + each.deleted) for each in fragments)
-        if rows_per_file or worn:
-            data.compact(rows_per_file=rows_per_file or 1, most_deleted=self.policy.most_deleted)
+        limit = self.policy.rows_per_file([each.rows for each in fragments])
+        kept = [
+            each.id for each in fragments if each.rows >= limit and not self.policy.is_worn(each.rows, each.deleted)
+        ]
+        if len(kept) < len(fragments):
+            data.compact(rows_per_file=self.policy.small_file_rows, keep=kept)
 
 
 def or_anew(data: Dataset, name: str, act: Callable[[Dataset], None], build: Callable[[Dataset], None]) -> None:

@@ -1,0 +1,201 @@
+"""What happens to a table when files are lost or broken: never a crash, never a silent loss."""
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from openmind.domain.errors import StoreDamaged
+from openmind.domain.ids import Generation
+from openmind.domain.index import Visibility
+from openmind.ports.chunk_store import CandidateQuery, ChunkFilter, WordsQuery
+from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, keys, row, unit
+from openmind_stores.lance.chunk_store import LanceChunkStore
+
+COUNTS = {(generation, f"file_{generation}"): 20 for generation in (1, 3, 4, 5, 6)}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with a table of two data files, a deletion file and indexes of two segments."""
+    store = LanceChunkStore(tmp_path)
+    store.create(TABLE, dimension=3)
+    for first in (1, 4):
+        store.add(
+            TABLE,
+            [row(n, i, f"alpha w{n}", vector=unit(1, n, i)) for n in range(first, first + 3) for i in range(20)],
+        )
+        store.fold(TABLE)
+    store.delete(TABLE, [Generation(2)])
+    return tmp_path
+
+
+def newest(folder: Path) -> Path:
+    return max((path for path in folder.iterdir() if path.is_file()), key=lambda path: path.stat().st_mtime_ns)
+
+
+def newest_manifest(folder: Path) -> Path:
+    return min((folder / f"{TABLE}.lance" / "_versions").glob("*.manifest"))  # they are numbered downwards
+
+
+def cut(path: Path) -> None:
+    os.truncate(path, 0)
+
+
+def blank(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def data(folder: Path) -> Path:
+    return newest(folder / f"{TABLE}.lance" / "data")
+
+
+def deletions(folder: Path) -> Path:
+    return newest(folder / f"{TABLE}.lance" / "_deletions")
+
+
+def index_files(folder: Path) -> list[Path]:
+    return [path for path in (folder / f"{TABLE}.lance" / "_indices").rglob("*") if path.is_file()]
+
+
+UNREADABLE: dict[str, Callable[[Path], object]] = {
+    "the newest manifest is empty": lambda folder: cut(newest_manifest(folder)),
+    "the newest manifest is cut short": lambda folder: os.truncate(newest_manifest(folder), 100),
+    "all manifests are lost": lambda folder: shutil.rmtree(folder / f"{TABLE}.lance" / "_versions"),
+    "a data file is empty": lambda folder: cut(data(folder)),
+    "a data file is cut short": lambda folder: os.truncate(data(folder), data(folder).stat().st_size // 2),
+    "a data file is blank": lambda folder: blank(data(folder)),
+    "a data file is lost": lambda folder: data(folder).unlink(),
+    "a deletion file is empty": lambda folder: cut(deletions(folder)),
+    "a deletion file is lost": lambda folder: deletions(folder).unlink(),
+    "the table is lost": lambda folder: shutil.rmtree(folder / f"{TABLE}.lance"),
+    "everything is lost": shutil.rmtree,
+}
+
+
+@pytest.mark.parametrize("breaking", UNREADABLE)
+def test_a_table_that_cannot_be_read_says_so_and_can_be_made_anew(folder: Path, breaking: str) -> None:
+    UNREADABLE[breaking](folder)
+    store = LanceChunkStore(folder)
+
+    with pytest.raises(StoreDamaged):
+        store.counts(TABLE)
+    with pytest.raises(StoreDamaged):
+        ask(store, "alpha", vector=unit(1, 0, 0))
+    with pytest.raises(StoreDamaged):
+        list(store.read_generations(TABLE, [Generation(n) for n in range(9)]))
+    store.health()
+
+    store.quarantine(TABLE)
+    store.create(TABLE, dimension=3)
+    store.add(TABLE, [row(7, 0, "alpha")])
+    assert store.counts(TABLE) == {(7, "file_7"): 1}
+
+
+def test_a_lost_manifest_shows_in_the_counts(folder: Path) -> None:
+    newest_manifest(folder).unlink()
+
+    assert LanceChunkStore(folder).counts(TABLE) == COUNTS | {(2, "file_2"): 20}
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\0\0", b'{"version": 999}'])
+def test_the_hint_to_the_newest_version_is_only_a_hint(folder: Path, content: bytes | None) -> None:
+    hint = folder / f"{TABLE}.lance" / "_versions" / "latest_version_hint.json"
+    hint.unlink(missing_ok=True)
+    if content is not None:
+        hint.write_bytes(content)
+    store = LanceChunkStore(folder)
+
+    assert store.counts(TABLE) == COUNTS
+    store.add(TABLE, [row(9, 0, "alpha")])
+    assert store.counts(TABLE) == COUNTS | {(9, "file_9"): 1}
+
+
+def test_what_is_no_table_can_be_put_aside_and_dropped(tmp_path: Path) -> None:
+    (tmp_path / f"{TABLE}.lance").write_text("not a table")
+    store = LanceChunkStore(tmp_path)
+
+    with pytest.raises(StoreDamaged):
+        store.create(TABLE, dimension=3)
+    store.quarantine(TABLE)
+    (tmp_path / f"{TABLE}.lance").write_text("nor this")
+    store.drop(TABLE)
+    store.create(TABLE, dimension=3)
+
+    assert store.counts(TABLE) == {}
+    assert (tmp_path / f"{TABLE}.lance.broken-1").read_text() == "not a table"
+
+
+def test_a_table_whose_making_was_interrupted_is_made(tmp_path: Path) -> None:
+    (tmp_path / f"{TABLE}.lance" / "_transactions").mkdir(parents=True)
+    store = LanceChunkStore(tmp_path)
+
+    store.create(TABLE, dimension=3)
+
+    assert store.counts(TABLE) == {}
+
+
+def test_someone_elses_table_is_not_taken_for_ours(tmp_path: Path) -> None:
+    import lance
+    import pyarrow as pa
+
+    lance.write_dataset(
+        pa.table({"id": [1], "vector": pa.array([[1.0]], pa.list_(pa.float32(), 1))}), tmp_path / f"{TABLE}.lance"
+    )
+    store = LanceChunkStore(tmp_path)
+
+    with pytest.raises(StoreDamaged, match="words"):
+        store.counts(TABLE)
+
+
+@pytest.mark.parametrize("breaking", [cut, Path.unlink, lambda path: os.truncate(path, path.stat().st_size // 2)])
+def test_broken_indexes_fail_their_legs_only_and_the_next_fold_mends_them(
+    folder: Path, breaking: Callable[[Path], object]
+) -> None:
+    for path in index_files(folder):
+        breaking(path)
+    store = LanceChunkStore(folder)
+
+    found = ask(store, "alpha", "w1", vector=unit(1, 0, 0))
+    assert found.words_error != ""
+    assert found.words == ()
+    assert store.counts(TABLE) == COUNTS
+    assert store.health().rows == {TABLE: 100}
+
+    store.fold(TABLE)
+
+    mended = ask(store, "alpha", "w1", vector=unit(1, 0, 0))
+    assert (mended.words_error, mended.vectors_error) == ("", "")
+    assert len(mended.words) == len(mended.vectors) == 100
+    assert store.health().unindexed_rows == {TABLE: 0}
+
+
+def test_a_view_whose_version_was_cleaned_away_goes_on_with_the_newest(folder: Path) -> None:
+    writer, reader = LanceChunkStore(folder), LanceChunkStore(folder)
+    query = CandidateQuery(words=WordsQuery(terms=("alpha",)), filter=ChunkFilter(visible=EVERYTHING))
+    with reader.open(TABLE) as view:
+        writer.delete(TABLE, [Generation(n) for n in range(1, 6)])
+        writer.merge(TABLE)
+        writer.clean(TABLE, older_than_s=0)
+
+        found = view.candidates(query)
+        rows = view.rows([candidate.key for candidate in found.words])
+
+    assert {generation for generation, _ in keys(found.words)} == {6}
+    assert len(found.words) == len(rows) == 20
+
+
+def test_rows_found_before_a_version_was_cleaned_away_are_fetched_from_the_newest(folder: Path) -> None:
+    writer, reader = LanceChunkStore(folder), LanceChunkStore(folder)
+    seen = ChunkFilter(visible=Visibility(newest=Generation(6)))
+    with reader.open(TABLE) as view:
+        found = view.candidates(CandidateQuery(words=WordsQuery(terms=("w6",)), filter=seen)).words
+        writer.delete(TABLE, [Generation(n) for n in range(1, 6)])
+        writer.merge(TABLE)
+        writer.clean(TABLE, older_than_s=0)
+
+        rows = view.rows([candidate.key for candidate in found])
+
+    assert sorted(rows) == sorted(candidate.key for candidate in found)
+    assert {each.words for each in rows.values()} == {"alpha w6"}

@@ -1,0 +1,87 @@
+"""What happens when the disk is full or must not be written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from openmind.testing.contracts.chunk_store import TABLE, ask, keys, row
+from openmind_stores.lance.chunk_store import LanceChunkStore
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits are those of POSIX")
+
+PRELUDE = """
+import os, sys
+from pathlib import Path
+from openmind.domain.errors import StoreError
+from openmind.testing.contracts.chunk_store import TABLE, ask, row
+from openmind_stores.lance.chunk_store import LanceChunkStore
+
+store = LanceChunkStore(Path(sys.argv[1]))
+
+def outcome(act):
+    try:
+        act()
+    except StoreError as error:
+        return error.code
+    return "ok"
+"""
+WRITES = """
+print(outcome(lambda: store.add(TABLE, [row(2, i, "beta " + os.urandom(64).hex()) for i in range(1_000)])))
+print(outcome(lambda: store.delete(TABLE, [1])))
+print(outcome(lambda: store.create("chunks_2", dimension=3)))
+print(outcome(lambda: store.counts(TABLE)))
+print(len(ask(store, "alpha").words))
+"""
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceChunkStore:
+    store = LanceChunkStore(tmp_path / "lancedb")
+    store.create(TABLE, dimension=3)
+    store.add(TABLE, [row(1, 0, "alpha")])
+    store.fold(TABLE)
+    return store
+
+
+def in_child(code: str, folder: Path) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PRELUDE + code, str(folder)], capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    return done.stdout.split()
+
+
+def test_a_full_disk_is_said_and_costs_no_row(store: LanceChunkStore) -> None:
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (200, resource.RLIM_INFINITY))\n"
+
+    assert in_child(limit + WRITES, store.folder) == ["store.full", "store.full", "store.full", "ok", "1"]
+
+    store.create("chunks_2", dimension=3)
+    store.add(TABLE, [row(2, 0, "alpha")])
+    store.fold(TABLE)
+    assert sorted(keys(ask(store, "alpha").words)) == [(1, 0), (2, 0)]
+
+
+def test_a_folder_that_must_not_be_written_can_still_be_searched(store: LanceChunkStore) -> None:
+    before = sorted(path for path in store.folder.rglob("*"))
+    if os.geteuid() == 0:
+        for path in [store.folder, *store.folder.parents]:
+            if not path.stat().st_mode & 0o001:
+                path.chmod(path.stat().st_mode | 0o055)
+        # Modules are loaded first, since the other user may not be able to read them.
+        limit = "import ctypes\nask(store, 'alpha')\nos.setgid(65534)\nos.setuid(65534)\n"
+    else:
+        limit = ""
+        for path in [store.folder, *before]:
+            path.chmod(0o500 if path.is_dir() else 0o400)
+
+    try:
+        answers = in_child(limit + WRITES, store.folder)
+    finally:
+        for path in [store.folder, *before]:
+            path.chmod(0o700 if path.is_dir() else 0o600)
+
+    assert answers == ["store.read_only", "store.read_only", "store.read_only", "ok", "1"]
+    assert sorted(path for path in store.folder.rglob("*")) == before

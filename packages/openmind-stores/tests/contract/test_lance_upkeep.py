@@ -1,0 +1,155 @@
+"""Indexes and files are tended without any answer changing."""
+
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+from openmind.domain.ids import Generation
+from openmind.testing.contracts.chunk_store import TABLE, ask, keys, row
+from openmind_stores.lance.chunk_store import LanceChunkStore
+from openmind_stores.lance.engine import Caches, Dataset
+from openmind_stores.lance.policy import UpkeepPolicy
+
+SMALL = UpkeepPolicy(most_segments=4, vector_index_rows=300, rows_per_partition=50, most_tiny_files=3)
+
+
+def vector(number: int) -> bytes:
+    components = np.random.default_rng(number).normal(size=8)
+    return (components / np.linalg.norm(components)).astype("<f4").tobytes()
+
+
+def grow(store: LanceChunkStore, first: int, last: int, *, rows: int = 50) -> None:
+    for n in range(first, last + 1):
+        store.add(TABLE, [row(n, i, f"alpha w{n}", vector=vector(n * 1_000 + i)) for i in range(rows)])
+        store.fold(TABLE)
+
+
+def opened(store: LanceChunkStore) -> Dataset:
+    return Dataset.open(store.folder / f"{TABLE}.lance", Caches())
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceChunkStore:
+    store = LanceChunkStore(tmp_path, policy=SMALL)
+    store.create(TABLE, dimension=8)
+    return store
+
+
+def test_segments_stay_few_while_a_table_grows(store: LanceChunkStore) -> None:
+    grow(store, 1, 12, rows=5)
+
+    for name in ("words_idx", "generation_idx", "source_id_idx"):
+        state = opened(store).index_state(name)
+        assert len(state.segments) <= 4
+        assert sum(state.segments) == 60
+        assert state.unindexed == 0
+    assert len(ask(store, "alpha").words) == 60
+
+
+def test_the_vector_index_comes_when_there_are_many_and_follows(store: LanceChunkStore) -> None:
+    grow(store, 1, 5)
+    assert "vector_idx" not in opened(store).index_names()
+    exact = keys(ask(store, vector=vector(1_007), limit=5).vectors)
+
+    grow(store, 6, 6)
+
+    assert opened(store).index_state("vector_idx").segments == (300,)
+    assert keys(ask(store, vector=vector(1_007), limit=5).vectors)[0] == exact[0] == (1, 7)
+    grow(store, 7, 8)
+    assert opened(store).index_state("vector_idx").segments == (300, 50, 50)
+    assert keys(ask(store, vector=vector(8_003), limit=5).vectors)[0] == (8, 3)
+    grow(store, 9, 11)
+    assert opened(store).index_state("vector_idx").segments == (300, 200, 50)
+    assert keys(ask(store, vector=vector(8_003), limit=5).vectors)[0] == (8, 3)
+    grow(store, 12, 13)
+    assert opened(store).index_state("vector_idx").segments == (650,)
+    assert keys(ask(store, vector=vector(13_003), limit=5).vectors)[0] == (13, 3)
+
+
+def test_rows_without_vectors_do_not_bring_the_vector_index(store: LanceChunkStore) -> None:
+    store.add(TABLE, [row(1, i, "alpha") for i in range(400)])
+    store.fold(TABLE)
+
+    assert "vector_idx" not in opened(store).index_names()
+
+
+def test_many_small_files_become_one_at_the_end_of_a_run(store: LanceChunkStore) -> None:
+    grow(store, 1, 8, rows=10)
+    assert len(opened(store).fragments()) == 8
+
+    store.merge(TABLE)
+
+    assert [each.rows for each in opened(store).fragments()] == [80]
+    assert len(ask(store, "alpha").words) == 80
+    assert keys(ask(store, vector=vector(3_004), limit=1).vectors) == [(3, 4)]
+
+
+def test_a_file_of_which_much_is_deleted_is_written_anew(store: LanceChunkStore) -> None:
+    store.add(TABLE, [row(n, i, f"alpha w{n}", vector=vector(n * 1_000 + i)) for n in range(10) for i in range(10)])
+    store.fold(TABLE)
+    store.delete(TABLE, [Generation(1)])
+    store.merge(TABLE)
+    assert [each.deleted for each in opened(store).fragments()] == [10]
+
+    store.delete(TABLE, [Generation(2), Generation(3)])
+    store.merge(TABLE)
+
+    assert [(each.rows, each.deleted) for each in opened(store).fragments()] == [(70, 0)]
+    assert len(ask(store, "alpha").words) == 70
+    assert keys(ask(store, vector=vector(5_004), limit=1).vectors) == [(5, 4)]
+
+
+def test_a_lost_index_is_built_anew(store: LanceChunkStore) -> None:
+    grow(store, 1, 7)
+    data = opened(store)
+    for name in ("words_idx", "vector_idx", "generation_idx"):
+        data.drop_index(name)
+
+    store.fold(TABLE)
+
+    assert {"words_idx", "vector_idx", "generation_idx"} <= opened(store).index_names()
+    assert store.health().unindexed_rows == {TABLE: 0}
+    assert len(ask(store, "w3").words) == 50
+
+
+def test_cleaning_gives_the_space_of_old_versions_back(store: LanceChunkStore) -> None:
+    grow(store, 1, 6)
+    store.delete(TABLE, [Generation(n) for n in range(1, 6)])
+    store.merge(TABLE)
+    before = store.size_bytes()
+
+    store.clean(TABLE, older_than_s=3_600)
+    assert store.size_bytes() == before
+    store.clean(TABLE, older_than_s=0)
+
+    assert store.size_bytes() < before / 2
+    assert store.counts(TABLE) == {(6, "file_6"): 50}
+
+
+def test_a_reader_never_fails_while_rows_are_written_merged_and_cleaned(store: LanceChunkStore) -> None:
+    grow(store, 1, 1)
+    done = threading.Event()
+    failures: list[object] = []
+
+    def read() -> None:
+        reader = LanceChunkStore(store.folder, policy=SMALL)
+        while not done.is_set():
+            found = ask(reader, "w1", vector=vector(1_000), limit=10)
+            if len(found.words) != 10 or found.words_error or found.vectors_error or keys(found.vectors)[0] != (1, 0):
+                failures.append(found)
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    try:
+        for n in range(2, 14):
+            grow(store, n, n, rows=40)
+            if n % 3 == 0:
+                store.delete(TABLE, [Generation(n - 1)])
+                store.merge(TABLE)
+            store.clean(TABLE, older_than_s=1)
+    finally:
+        done.set()
+        reading.join()
+
+    assert failures == []
