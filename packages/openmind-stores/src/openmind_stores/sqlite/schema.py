@@ -107,7 +107,17 @@ FIRST: Final = (
         PRIMARY KEY (content_hash, extractor)
     )
     """,
-    "CREATE INDEX texts_sized ON texts(size)",
+    # One row: what the texts weigh together, asked for by every status; adding them up takes a third of its time.
+    "CREATE TABLE text_totals (size INTEGER NOT NULL)",
+    "INSERT INTO text_totals (size) VALUES (0)",
+    """
+    CREATE TRIGGER text_kept AFTER INSERT ON texts
+    BEGIN UPDATE text_totals SET size = size + new.size; END
+    """,
+    """
+    CREATE TRIGGER text_dropped AFTER DELETE ON texts
+    BEGIN UPDATE text_totals SET size = size - old.size; END
+    """,
     """
     CREATE TABLE vectors (
         embedder TEXT NOT NULL,

@@ -62,13 +62,10 @@ SELECT reason, COUNT(*), SUM(IIF(live_generation IS NULL, 0, chunk_count)),
     SUM(IIF(live_generation IS NULL, 0, missing_vectors))
 FROM files WHERE source_id = ? GROUP BY reason
 """
-_TEXT_BYTES: Final = "SELECT COALESCE(SUM(size), 0) FROM texts"
+_TEXT_BYTES: Final = "SELECT size FROM text_totals"
 _SOURCE_TEXT_BYTES: Final = """
 SELECT COALESCE(SUM(size), 0) FROM texts
-WHERE EXISTS (
-    SELECT 1 FROM files
-    WHERE source_id = ? AND content_hash = texts.content_hash AND extractor = texts.extractor
-)
+WHERE (content_hash, extractor) IN (SELECT content_hash, extractor FROM files WHERE source_id = ?)
 """
 _JOURNAL_ROWS: Final = "SELECT COUNT(*) FROM vectors"
 

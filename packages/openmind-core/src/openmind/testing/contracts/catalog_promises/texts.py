@@ -1,5 +1,7 @@
 """What the catalog promises about kept texts, journalled vectors and settings."""
 
+from contextlib import suppress
+
 from attrs import evolve
 
 from openmind.ports.catalog import Catalog
@@ -26,6 +28,24 @@ class TextPromises:
 
         with catalog.reading() as snapshot:
             assert snapshot.counts().text_bytes == 4
+
+    def test_the_size_of_the_texts_follows_what_is_kept(self, catalog: Catalog) -> None:
+        with_table(catalog)
+        with suppress(ZeroDivisionError), catalog.writing() as session:
+            session.keep_text("f" * 64, "markdown/1", b"given up")
+            _ = 1 / 0
+        with catalog.writing() as session:
+            for number in range(9):
+                session.keep_text(record(number).content_hash, record(number).extractor, b"x" * number)
+                session.keep_text(record(number).content_hash, record(number).extractor, b"x" * number)
+            session.record([record(number) for number in range(5)], at=AT)
+
+            assert session.counts().text_bytes == 36
+            assert session.drop_unused_texts() == 4
+            assert session.counts().text_bytes == 10
+
+            session.clear(sources=True)
+            assert session.counts().text_bytes == 0
 
     def test_a_text_goes_with_the_last_file_that_names_it(self, catalog: Catalog) -> None:
         with_table(catalog)
