@@ -204,6 +204,11 @@ class Api:
                 received += chunk
             return received
 
+    def head(self, start: str, *lines: str, token: bool = True) -> str:
+        """The head of a request, without the line that ends it."""
+        mine = [f"Authorization: Bearer {self.world.token}"] if token else []
+        return "".join(f"{line}\r\n" for line in (f"{start} HTTP/1.1", f"Host: localhost:{self.port}", *mine, *lines))
+
     def job_finished(self) -> dict[str, Any]:
         """Wait for the background job."""
         return until(lambda: found if (found := self.get("/index/status").json())["completed_at"] else None)

@@ -40,7 +40,7 @@ def load_extensions(entries: Mapping[str, Registered[str]], dependencies: Mappin
                 f"({type(error).__name__}: {error})"
             )
         else:
-            routers.append(_router(entry))  # the first one belongs to the application it was tried in
+            routers.append(router)
     return Extensions(routers=tuple(routers), broken=tuple(broken))
 
 
@@ -49,7 +49,7 @@ def _router(entry: Registered[str]) -> Router:
         raise ValueError(f"“{entry.name}” is no name for a path")
     module, _, attribute = entry.value.partition(":")
     handler = cast(ControllerRouterHandler, getattr(importlib.import_module(module), attribute))
-    memory = Provide(borrowed_memory, sync_to_thread=True)
+    memory = Provide(borrowed_memory)
     return Router(f"{PREFIX}/{entry.name}", route_handlers=[handler], dependencies={"memory": memory})
 
 

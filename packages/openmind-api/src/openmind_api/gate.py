@@ -20,7 +20,7 @@ from litestar.types import (
 
 from openmind_api import problems
 from openmind_api.access_log import AccessLine
-from openmind_api.origins import own_hosts, own_origins
+from openmind_api.origins import is_own_host, is_own_origin
 from openmind_api.problems import Refusal
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -124,13 +124,13 @@ class Admission:
     def _is_for_us(self, arrival: Arrival) -> bool:
         """A name that some stranger's DNS made point here is not ours."""
         host = arrival.only(b"host")
-        return host is not None and host.lower() in own_hosts(arrival.port)
+        return host is not None and is_own_host(host, arrival.port)
 
     def _is_from_us(self, arrival: Arrival) -> bool:
         """Programs name no origin; browsers do, and say how the page is related to us."""
         if self.allowed_origin(arrival):
             return True
-        if b"origin" in arrival.headers and arrival.only(b"origin") not in own_origins(arrival.port):
+        if b"origin" in arrival.headers and not is_own_origin(arrival.only(b"origin") or "", arrival.port):
             return False
         return all(value in {b"same-origin", b"none"} for value in arrival.headers.get(b"sec-fetch-site", []))
 

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 from openmind.domain.errors import UsageError
 
 _HOST = re.compile(r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?")
+NAMES = frozenset({"127.0.0.1", "localhost", "[::1]"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -32,17 +33,14 @@ def parse_origin(text: str) -> str:
     )
 
 
-def own_origins(port: int) -> frozenset[str]:
-    """The origins of pages that the API itself serves."""
-    return frozenset(f"http://{host}" for host in own_hosts(port))
+def is_own_host(host: str, port: int) -> bool:
+    """Whether the header `Host` names this server; the port may be left out."""
+    return host.lower().removesuffix(f":{port}") in NAMES
 
 
-def own_hosts(port: int) -> frozenset[str]:
-    """What the header `Host` may say."""
-    names = ("127.0.0.1", "localhost", "[::1]")
-    return frozenset(f"{name}:{port}" for name in names) | (
-        frozenset(names) if port == _DEFAULT_PORTS["http"] else frozenset()
-    )
+def is_own_origin(origin: str, port: int) -> bool:
+    """Whether a page is one that this server itself serves."""
+    return origin in {f"http://{name}:{port}" for name in NAMES}
 
 
 def _is_host(host: str) -> bool:

@@ -1,0 +1,124 @@
+"""Routes of other packages: what they are given, and that broken ones cost nobody else anything."""
+
+import sys
+from types import ModuleType
+from typing import Annotated
+
+import msgspec
+import pytest
+from litestar import Router, get, post
+from litestar.params import JSONBody, Parameter
+from openmind.domain.errors import UsageError
+from openmind_api.bodies import StrictBody
+from openmind_api.injected import Memory
+
+
+class Greeting(msgspec.Struct, forbid_unknown_fields=True):
+    """Whom to greet."""
+
+    name: str
+
+
+@get("/count", sync_to_thread=True)
+def count(memory: Memory, most: Annotated[int, Parameter(ge=1)] = 5) -> dict[str, int]:
+    """Count files."""
+    return {"files": memory.status().files, "most": most}
+
+
+@get("/fails", sync_to_thread=False)
+def fails() -> None:
+    """Fail as OpenMind does."""
+    raise UsageError("That makes no sense", hint="Try something else.")
+
+
+@get("/breaks", sync_to_thread=False)
+def breaks() -> None:
+    """Fail as a bug does."""
+    raise RuntimeError("secret")
+
+
+@post("/greet", sync_to_thread=False, dto=StrictBody[Greeting], return_dto=None)
+def greet(data: JSONBody[Greeting]) -> dict[str, str]:
+    """Greet somebody."""
+    return {"hello": data.name}
+
+
+@get("/wants", sync_to_thread=False)
+def wants(unknown_thing: Annotated[object, "what is this"]) -> str:
+    """Ask for something that nobody gives."""
+    return "never"
+
+
+@pytest.fixture
+def acme(monkeypatch) -> ModuleType:
+    """A package with routes of all sorts."""
+    module = ModuleType("acme_routes")
+    module.router = Router("/", route_handlers=[count, fails, breaks, greet])
+    module.handler = get("/", sync_to_thread=False)(lambda: "alone")
+    module.nothing = 7
+    monkeypatch.setitem(sys.modules, "acme_routes", module)
+    return module
+
+
+def test_a_router_is_served_below_its_name(world, acme) -> None:
+    world.routes = {"acme": "acme_routes:router"}
+    world.index()
+
+    with world.served() as api:
+        assert api.get("/x/acme/count").json() == {"files": 3, "most": 5}
+        assert api.post("/x/acme/greet", {"name": "Ada"}).json() == {"hello": "Ada"}
+        assert api.get("/x/acme").status_code == 404
+        assert api.get("/x").status_code == 404
+
+
+def test_its_failures_look_like_ours(world, acme) -> None:
+    world.routes = {"acme": "acme_routes:router"}
+
+    with world.served() as api:
+        failed, broke = api.get("/x/acme/fails"), api.get("/x/acme/breaks")
+        unknown = api.post("/x/acme/greet", {"name": "Ada", "nope": 1})
+        form = api.http.post("/api/v1/x/acme/greet", data={"name": "Ada"})
+        bounds = api.get("/x/acme/count", params={"most": 0})
+
+    assert (failed.status_code, failed.json()["hint"]) == (400, "Try something else.")
+    assert (broke.status_code, broke.json()["code"]) == (500, "internal")
+    assert "secret" not in broke.text
+    assert unknown.json()["errors"][0]["path"] == "nope"
+    assert form.status_code == 415
+    assert bounds.json()["errors"][0]["path"] == "most"
+
+
+def test_its_routes_are_in_the_schema_and_need_the_bearer(world, acme) -> None:
+    world.routes = {"acme": "acme_routes:router"}
+
+    with world.served() as api:
+        document = api.http.get("/openapi.json").json()
+        page = api.http.get("/docs").text
+
+    operation = document["paths"]["/api/v1/x/acme/greet"]["post"]
+    assert operation["security"] == [{"bearer": []}]
+    assert operation["responses"].keys() >= {"201", "401", "403", "413", "415", "422", "500"}
+    assert "/api/v1/x/acme/count" in page
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("acme", "acme_gone:router"),
+        ("acme", "acme_routes:gone"),
+        ("acme", "acme_routes:nothing"),
+        ("acme", "acme_routes"),
+        ("../status", "acme_routes:router"),
+        ("{name}", "acme_routes:router"),
+        ("", "acme_routes:router"),
+    ],
+)
+def test_broken_routes_are_named_and_left_out(world, acme, name, target) -> None:
+    world.routes = {name: target, "good": "acme_routes:router"}
+
+    with world.served() as api:
+        [sentence] = api.server.application.broken
+        assert f"“{name}”" in sentence
+        assert api.get("/x/good/count").status_code == 200
+        assert api.get("/status").status_code == 200
+        assert next(line for line in world.log if line["event"] == "warning")["message"] == sentence

@@ -1,0 +1,160 @@
+"""Small parts: slots, cursors, events, error messages, the log."""
+
+import json
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openmind.domain import contract, errors
+from openmind.domain.errors import TooBusy
+from openmind_api import problems
+from openmind_api.access_log import AccessLine, ServerLog
+from openmind_api.bodies import located
+from openmind_api.cursors import after_of, cursor_of
+from openmind_api.described import MEANING
+from openmind_api.refused import Refused
+from openmind_api.slots import Slots
+from openmind_api.sse import error_event, event
+
+
+def test_a_slot_is_given_back_whatever_happens() -> None:
+    slots = Slots(1, "full")
+
+    with pytest.raises(ZeroDivisionError), slots.one():
+        1 / 0  # noqa: B018
+    with slots.one():
+        assert slots.taken == 1
+    assert slots.taken == 0
+
+
+def test_nobody_is_let_in_when_all_slots_are_taken() -> None:
+    slots = Slots(1, "full")
+
+    with slots.one(), pytest.raises(TooBusy, match="full"):
+        slots.take()
+    assert slots.taken == 0
+
+
+@given(st.binary(max_size=200))
+@settings(deadline=None)
+def test_a_cursor_leads_back_to_its_path(path) -> None:
+    assert after_of(cursor_of([SimpleNamespace(path_bytes=path)])) == path
+
+
+@given(st.text(max_size=50))
+@settings(deadline=None)
+def test_what_is_no_cursor_is_refused_and_never_a_bug(text) -> None:
+    try:
+        found: object = after_of(text)
+    except Refused as error:
+        found = error.refusal.status
+
+    assert found == 422 or isinstance(found, bytes)
+
+
+def test_no_cursor_is_the_beginning() -> None:
+    assert after_of(None) == b""
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(max_size=20), max_size=3))
+@settings(deadline=None)
+def test_an_event_is_a_name_and_one_line_of_json(data) -> None:
+    lines = event("delta", data).decode().split("\n")
+
+    assert lines[0] == "event: delta"
+    assert msgspec.json.decode(lines[1].removeprefix("data: ")) == data
+    assert lines[2:] == ["", ""]
+
+
+def test_a_failing_stream_ends_with_the_sentence() -> None:
+    _, data, *_ = error_event(problems.STOPPING.body()).decode().split("\n")
+
+    told = json.loads(data.removeprefix("data: "))
+    assert told["message"] == told["detail"]
+    assert told.keys() >= {"message", "code", "hint"}
+
+
+@pytest.mark.parametrize(
+    ("message", "path", "sentence"),
+    [
+        ("Expected `int`, got `str` - at `$.limit`", "limit", "expected `int`, got `str`"),
+        ("Expected `str`, got `int` - at `$.model_keys[1]`", "model_keys[1]", "expected `str`, got `int`"),
+        ("Object contains unknown field `x`", "x", "object contains unknown field `x`"),
+        ("Object missing required field `a` - at `$.b`", "b.a", "object missing required field `a`"),
+        ("Expected `object`, got `array`", "body", "expected `object`, got `array`"),
+        ("`query` must have 1 to 4,000 characters, not 0", "query", "`query` must have 1 to 4,000 characters, not 0"),
+        ("Expected `str` matching regex 'x' - at `$.id`", "id", "it does not have the right form"),
+    ],
+)
+def test_what_the_decoder_says_becomes_path_and_sentence(message, path, sentence) -> None:
+    assert located(message) == (path, sentence)
+
+
+def test_every_refusal_is_a_problem_with_a_status_that_is_described_or_rare() -> None:
+    refusals = [one for one in vars(problems).values() if isinstance(one, problems.Refusal)]
+
+    assert len({one.code for one in refusals}) == len(refusals)
+    for one in refusals:
+        body = one.body()
+        assert body["detail"].endswith(".")
+        assert body["status"] in {*MEANING, 405, 414, 431, 499}
+        assert json.loads(one.encoded()) == body
+
+
+def test_every_error_has_a_status_that_the_contract_knows() -> None:
+    def leaves(kind):
+        yield kind
+        for child in kind.__subclasses__():
+            yield from leaves(child)
+
+    kinds = [kind for kind in leaves(errors.OpenMindError) if kind.__module__ == errors.__name__]
+    assert {contract.status_of(kind) for kind in kinds} <= {400, 403, 404, 409, 422, 429, 500, 503}
+
+
+def line(number: int = 1) -> AccessLine:
+    return AccessLine(
+        request_id=f"{number:016x}", method="GET", path="/api/v1/status", status=200, bytes=7, seconds=0.0012345
+    )
+
+
+def test_a_line_of_the_log(tmp_path) -> None:
+    log = ServerLog(tmp_path / "api.jsonl", now=lambda: datetime(2026, 1, 2, tzinfo=UTC))
+
+    log.access(line())
+    log.close()
+
+    assert json.loads((tmp_path / "api.jsonl").read_text()) == {
+        "time": "2026-01-02T00:00:00.000+00:00",
+        "event": "request",
+        "request_id": "0000000000000001",
+        "method": "GET",
+        "path": "/api/v1/status",
+        "status": 200,
+        "bytes": 7,
+        "ms": 1.23,
+    }
+
+
+def test_the_log_is_bounded(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("openmind_api.access_log.MAX_BYTES", 10_000)
+    log = ServerLog(tmp_path / "api.jsonl")
+
+    for number in range(1_000):
+        log.access(line(number))
+    log.close()
+
+    sizes = [path.stat().st_size for path in tmp_path.iterdir()]
+    assert len(sizes) == 2
+    assert max(sizes) <= 10_000
+
+
+def test_a_log_that_cannot_be_written_is_no_reason_to_fail(tmp_path, capfd) -> None:
+    log = ServerLog(tmp_path / "gone" / "api.jsonl")
+
+    log.access(line())
+    log.close()
+
+    assert capfd.readouterr() == ("", "")
