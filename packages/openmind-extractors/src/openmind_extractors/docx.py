@@ -19,14 +19,16 @@ from openmind_extractors.ooxml import Properties, drawing_text, parts, read_prop
 from openmind_extractors.safe_xml import parse, refuse_doctype
 from openmind_extractors.word_xml import Styles, read_part
 
-MAX_MAMMOTH_XML = 4_000_000
-"""Mammoth takes seconds for a megabyte of XML and builds a tree of it; above this, the XML is read directly."""
+MAX_MAMMOTH_XML = 2_000_000
+"""Text and notes together. Mammoth takes two to three seconds for a megabyte of XML; above this, which is about 300
+pages, the XML is read directly, at a tenth of that."""
 
 MAX_WORD_XML = 100_000_000
 """Even read as a stream, more takes longer than a file may."""
 
 _MAIN = "word/document.xml"
-_READ_BY_MAMMOTH = ("document", "styles", "numbering", "footnotes", "endnotes", "comments")
+_NOTES = ("footnotes", "endnotes", "comments")
+_READ_BY_MAMMOTH = ("document", "styles", "numbering", *_NOTES)
 
 _STYLE_MAP = """
 comment-reference => sup
@@ -88,7 +90,8 @@ class _Document:
 
     def body(self) -> tuple[list[Block], str]:
         """Return the blocks of the text, and what read them."""
-        if self.archive.size(self.main) <= MAX_MAMMOTH_XML:
+        notes = (self.archive.size(f"word/{name}.xml") for name in _NOTES)
+        if self.archive.size(self.main) + sum(notes) <= MAX_MAMMOTH_XML:
             try:
                 return _by_mammoth(self._file()), "mammoth"
             except _MAMMOTH_FAILURES:
@@ -105,7 +108,7 @@ class _Document:
         """Return what is not part of the running text, each with a name for its place."""
         archive = self.archive
         if method == "xml":
-            for label in ("footnotes", "endnotes", "comments"):
+            for label in _NOTES:
                 yield label, self._read([f"word/{label}.xml"])
         else:
             yield "text boxes", self._text_boxes(body)

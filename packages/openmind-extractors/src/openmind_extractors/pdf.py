@@ -123,7 +123,7 @@ class _Reading:
         verdict = measures.usability(min_chars=min_chars)
         wants_ocr = verdict in {Usability.EMPTY, Usability.UNUSUAL, Usability.GLUED}
         if verdict is Usability.SPARSE:
-            wants_ocr = page.has_large_picture()
+            wants_ocr = page.shows_more_than_text()
         return _Page(page.index, mend(measures.text), verdict, tuple(page.notes()), wants_ocr)
 
     def _read_broken(self, index: int, window: list[_Page]) -> None:

@@ -25,6 +25,12 @@ MAX_RENDER_PIXELS = 12_000_000
 MIN_RENDER_DPI = 20
 """Below, nothing can be read: the page is a plan or a trick."""
 
+LARGE_PICTURE_SHARE = 0.25
+"""Of the page: a scan, or a picture that may hold text."""
+
+MANY_STROKES = 200
+"""Lines of a frame or a table are dozens; letters that were turned into curves are one each."""
+
 MAX_BOOKMARKS = 10_000
 MAX_BOOKMARK_DEPTH = 8
 
@@ -73,16 +79,19 @@ class PdfiumPage:
         finally:
             textpage.close()
 
-    def has_large_picture(self) -> bool:
-        """Whether a picture covers a good part of the page, as in a scan."""
+    def shows_more_than_text(self) -> bool:
+        """Whether a picture covers a good part of the page, or so much is drawn that it may be letters."""
         import pypdfium2.raw as raw
 
         width, height = self._page.get_size()
-        area = 0.0
-        for item in self._page.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE,), max_depth=3):
-            left, bottom, right, top = item.get_bounds()
-            area += abs(right - left) * abs(top - bottom)
-            if area > 0.25 * width * height:
+        area, drawn = 0.0, 0
+        for item in self._page.get_objects(filter=(raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_PATH), max_depth=3):
+            if item.type == raw.FPDF_PAGEOBJ_PATH:
+                drawn += 1
+            else:
+                left, bottom, right, top = item.get_bounds()
+                area += abs(right - left) * abs(top - bottom)
+            if area > LARGE_PICTURE_SHARE * width * height or drawn > MANY_STROKES:
                 return True
         return False
 

@@ -193,6 +193,20 @@ def test_a_short_page_of_pure_text_is_not_recognised(read, make: SimpleNamespace
     assert reading.reason is FileReason.OK
 
 
+def test_letters_that_were_turned_into_curves_are_recognised(read, make: SimpleNamespace) -> None:
+    engine = make.ocr(["What the curves say. " * 5])
+    curves = b"".join(
+        b"%d %d m %d %d 9 9 %d %d c f\n" % (x, y, x + 5, y, x, y + 9)
+        for x in range(50, 500, 20)
+        for y in range(100, 700, 40)
+    )
+
+    reading = read("a.pdf", make.pdf(make.text_stream(["Page 12"]) + b"\n" + curves), ocr=lambda: engine)
+
+    assert len(engine.seen) == 1
+    assert reading.text.startswith("What the curves say.")
+
+
 def test_doubtful_recognition_is_said(read, make: SimpleNamespace) -> None:
     image, page = make.scan(make.picture_of("anything", size=(600, 800)))
     engine = make.ocr(["allthespacesofthispagewerelostbytheengine " * 5])
