@@ -98,7 +98,7 @@ class ImageExtractor:
                 yield _copy(first)
             unread = 0
             for number, page in enumerate(_pages(image, first, frames) if wants_text else (), start=1):
-                if is_blank(page):
+                if min(page.width, page.height) < MIN_READ_SIDE or is_blank(page):
                     continue
                 text = recognition.read(page)
                 unread += text is None

@@ -228,6 +228,15 @@ def test_recognition_can_be_switched_off_for_pictures(read, make: SimpleNamespac
     assert reading.reason is FileReason.OK
 
 
+def test_on_an_icon_nothing_is_looked_for(read, make: SimpleNamespace) -> None:
+    engine = make.ocr(["never"])
+
+    reading = read("icon.png", make.encoded(make.picture_of("x", size=(200, 20), height=30), "PNG"), ocr=lambda: engine)
+
+    assert engine.seen == []
+    assert reading.reason is FileReason.OK
+
+
 @pytest.mark.parametrize(("width", "height"), [(12_000, 12_000), (20_000, 20_000), (60_000, 60_000), (9_000, 8_000)])
 def test_a_picture_of_too_many_pixels_is_not_decoded(read, width: int, height: int) -> None:
     reading = read("bomb.png", png_header(width, height) + chunk(b"IDAT", zlib.compress(b"\0" * 1_000)))
