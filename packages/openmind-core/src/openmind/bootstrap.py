@@ -1,12 +1,13 @@
 """The composition root: configuration and plugins become an open memory."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
+from typing import cast
 
 import attrs
 from attrs import define, field
@@ -34,9 +35,12 @@ from openmind.application.memory import OpenMind
 from openmind.application.models import ModelService
 from openmind.application.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
 from openmind.application.searching import SearchService
+from openmind.application.settings import Settings
+from openmind.application.setup import Beginning
 from openmind.application.sources import SourceService
 from openmind.application.tables import TableChoice
 from openmind.domain.config import Config
+from openmind.domain.errors import HomeMissing
 from openmind.domain.models import ModelSelection, ProviderChoice, ProviderInfo
 from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins, load_plugins
@@ -89,6 +93,75 @@ def open_memory(
         yield assembly.memory()
     finally:
         assembly.close()
+
+
+@contextmanager
+def open_beginning(home: Path | str | None = None, *, plugins: Plugins | None = None) -> Iterator[Beginning]:
+    """Look at what can be chosen, whether or not there is a memory yet. Nothing is made.
+
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+
+    Raises:
+        HomeError: the folder cannot be OpenMind's.
+        ConfigError: config.toml is wrong.
+        StoreError: the memory cannot be opened.
+    """
+    place, known = Home.at(home), plugins or load_plugins()
+    if _is_there(place):
+        with open_memory(home, create=False, plugins=known) as memory:
+            yield Beginning(
+                home=memory.home,
+                config=memory.config,
+                models=memory.models,
+                sources=memory.sources.list(),
+                busy=memory.jobs.busy(),
+            )
+        return
+    assembly = Assembly(home=place, config=Config(), plugins=known)
+    try:
+        models = assembly.models(busy=lambda: False)
+        yield Beginning(home=place.folder, config=assembly.config, models=models, sources=(), busy=False)
+    finally:
+        assembly.close()
+
+
+def _is_there(home: Home) -> bool:
+    try:
+        home.require()
+    except HomeMissing:
+        return False
+    return True
+
+
+def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = None) -> Settings:
+    """Read and change the configuration; the home is made when something is written.
+
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+    """
+    place = Home.at(home)
+    file = ConfigFile(place.config_file)
+
+    def provider_settings(config: Config) -> Mapping[str, object]:
+        assembly = Assembly(home=place, config=config, plugins=plugins or load_plugins())
+        return assembly.provider_settings()
+
+    def busy() -> bool:
+        if not _is_there(place):
+            return False
+        with open_memory(home, create=False, plugins=plugins) as memory:
+            return memory.jobs.busy()
+
+    def update(changes: Mapping[tuple[str, ...], object]) -> None:
+        place.create()
+        file.update(changes, check=provider_settings)
+
+    return Settings(
+        path=place.config_file, load=file.load, update=update, provider_settings=provider_settings, busy=busy
+    )
 
 
 @contextmanager
@@ -189,18 +262,22 @@ class Assembly:
             searching=searching,
             asking=AskService(searching=searching, answerer=self.answerer, conversations=self.conversations),
             documents=DocumentService(storage=storage, open_path=open_path),
-            models=ModelService(
-                configured_name=self.config.provider_name,
-                selection=self.selection(),
-                configured=lambda: self.provider(self.config.provider_name),
-                reach=self.reach,
-                installed=self.installed_providers,
-                save=self.save_selection,
-                busy=jobs.busy,
-            ),
+            models=self.models(busy=jobs.busy),
             storage=storage,
             tree=tree,
             plugins=PluginReports(self.plugins.reports),
+        )
+
+    def models(self, *, busy: Callable[[], bool]) -> ModelService:
+        """What the provider offers, and which of it is used."""
+        return ModelService(
+            configured_name=self.config.provider_name,
+            selection=self.selection(),
+            configured=lambda: self.provider(self.config.provider_name),
+            reach=self.reach,
+            installed=self.installed_providers,
+            save=self.save_selection,
+            busy=busy,
         )
 
     def close(self) -> None:
@@ -231,11 +308,24 @@ class Assembly:
         Raises:
             ConfigError: it is not installed, or its settings are wrong.
         """
-        entry = self.plugins.providers.find(choice.name)
-        if entry.config is None:
-            return entry.factory(None)
+        return self.plugins.providers.find(choice.name).factory(self._understood(choice))
+
+    def provider_settings(self) -> Mapping[str, object]:
+        """The settings of the configured provider as it understands them, defaults included.
+
+        Raises:
+            ConfigError: it is not installed, or they are wrong.
+        """
+        understood = self._understood(
+            ProviderChoice(name=self.config.provider_name, settings=self.config.provider_settings)
+        )
+        return {} if understood is None else attrs.asdict(cast(attrs.AttrsInstance, understood))
+
+    def _understood(self, choice: ProviderChoice) -> object:
+        """The settings as an object of the class that the provider registered for them."""
+        kind = self.plugins.providers.find(choice.name).config
         where = f"{self.home.config_file}: [provider]"
-        return entry.factory(structure(dict(choice.settings), entry.config, where=where))
+        return None if kind is None else structure(dict(choice.settings), kind, where=where)
 
     def installed_providers(self) -> tuple[ProviderInfo, ...]:
         """The providers that could be configured, by name."""
@@ -251,7 +341,9 @@ class Assembly:
         except Exception:  # noqa: BLE001  a stranger's code; one that cannot be built yet still has its name
             return name
 
-    def save_selection(self, selection: ModelSelection, choice: ProviderChoice | None) -> None:
+    def save_selection(
+        self, selection: ModelSelection, choice: ProviderChoice | None, images: bool | None = None
+    ) -> None:
         """Write down which models are used and, with a choice, of which provider.
 
         Raises:
@@ -262,6 +354,8 @@ class Assembly:
             ("models", "embedding_model"): selection.embedding_model,
             ("extraction", "images", "model"): selection.image_model,
         }
+        if images is not None:
+            changes["extraction", "images", "enabled"] = images
         if choice is not None:
             changes |= {("provider", key): None for key in self.config.provider_settings}
             changes |= {("provider", key): value for key, value in choice.settings.items()}

@@ -5,7 +5,7 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from attrs import frozen
-from openmind.domain.errors import ConfigError
+from openmind.domain.errors import RemoteNotAllowed
 
 _API_PATHS = ("/api/v1", "/api/v0", "/v1")
 """What people paste along with the address: the routes bring it themselves."""
@@ -50,11 +50,11 @@ class Address:
         """Refuse an address on another machine unless the person allowed it.
 
         Raises:
-            ConfigError
+            RemoteNotAllowed
         """
         if self.local or allow_remote:
             return
-        raise ConfigError(
+        raise RemoteNotAllowed(
             f"{self.shown} is not on this machine: the text of your files would leave it",
             hint="If you want that, set allow_remote = true under [provider] in config.toml.",
         )

@@ -2,7 +2,7 @@
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import TypeVar
 
@@ -11,7 +11,6 @@ import tomlkit
 from attrs import frozen
 from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
 from cattrs.v import format_exception, transform_error
-from tomlkit.items import Table
 
 from openmind.adapters.atomic import replace_file
 from openmind.domain.config import Config, Section
@@ -44,17 +43,24 @@ class ConfigFile:
             raise ConfigError(f"{self.path} is not valid TOML: {error}", hint="Mend the line it names.") from error
         return structure(document, Config, where=str(self.path))
 
-    def update(self, changes: Mapping[tuple[str, ...], object]) -> None:
+    def update(
+        self, changes: Mapping[tuple[str, ...], object], *, check: Callable[[Config], object] = lambda _: None
+    ) -> None:
         """Set values by their key path; None removes the key. The rest of the file stays as it was written.
 
+        Args:
+            changes: what is to change.
+            check: looks at the outcome, and raises a `ConfigError` when it is not right.
+
         Raises:
-            ConfigError: the outcome would not be valid; nothing was written.
+            ConfigError: the file is not valid, or would not be; nothing was written.
         """
+        self.load()
         document = tomlkit.parse(self._bytes().decode("utf-8"))
         for path, value in changes.items():
             _set(document, path, value)
         text = tomlkit.dumps(document)
-        structure(tomllib.loads(text), Config, where=str(self.path))
+        check(structure(tomllib.loads(text), Config, where=str(self.path)))
         try:
             replace_file(self.path, text.encode("utf-8"))
         except OSError as error:
@@ -102,12 +108,15 @@ def _tidied(text: str) -> str:
 
 
 def _set(document: tomlkit.TOMLDocument, path: tuple[str, ...], value: object) -> None:
-    table: tomlkit.TOMLDocument | Table = document
+    table: MutableMapping[str, object] = document
     for name in path[:-1]:
         if name not in table:
+            if value is None:
+                return
             table[name] = tomlkit.table()
         inner = table[name]
-        assert isinstance(inner, Table)
+        if not isinstance(inner, MutableMapping):
+            raise ConfigError(f"{'.'.join(path)} cannot be set: {name} is no section", hint="Name a key of a section.")
         table = inner
     if value is None:
         table.pop(path[-1], None)

@@ -34,8 +34,8 @@ class ModelService:
     reach: Callable[[ProviderChoice], ModelProvider]
     """Makes a provider that is not configured; whoever asks closes it."""
     installed: Callable[[], tuple[ProviderInfo, ...]]
-    save: Callable[[ModelSelection, ProviderChoice | None], None]
-    """Writes the configuration; the provider stays as it is without a choice."""
+    save: Callable[[ModelSelection, ProviderChoice | None, bool | None], None]
+    """Writes the configuration; the provider stays as it is without a choice, and so does whether pictures count."""
     busy: Callable[[], bool]
     """Whether anything is being indexed."""
     choice: ProviderChoice | None = None
@@ -80,11 +80,16 @@ class ModelService:
                 _require(wanted, _by_key(provider.models()))
             return _load(provider, wanted)
 
-    def select(self, wanted: ModelSelection, *, load: bool = True) -> SelectionReport:
+    def select(self, wanted: ModelSelection, *, load: bool = True, images: bool | None = None) -> SelectionReport:
         """Choose models, and write them down; the memory must be opened again to use them.
 
         With `load`, models of the former configuration that are not chosen any more are unloaded, and the chosen ones
         loaded; a failure of that is a status. Otherwise the provider's memory is left alone.
+
+        Args:
+            wanted: the models.
+            load: whether the provider's memory follows.
+            images: whether pictures are indexed at all; None leaves that as it is.
 
         Raises:
             JobActive: something is being indexed.
@@ -98,9 +103,10 @@ class ModelService:
                 hint="Wait until that is done, or stop it: openmind index stop",
             )
         with self._provider() as provider:
-            if set(_keys(wanted)) - {BUILTIN}:  # without it no server needs to answer
-                _check(wanted, _by_key(provider.models()))
-            self.save(wanted, self.choice)
+            # The embedder that comes with OpenMind needs no server that answers.
+            served = set(_keys(wanted)) - {BUILTIN}
+            _check(wanted, _by_key(provider.models()) if served else {})
+            self.save(wanted, self.choice, images)
             return SelectionReport(
                 provider=self.provider_name,
                 selection=wanted,
@@ -164,6 +170,10 @@ def _require(keys: Iterable[str], known: Collection[str]) -> None:
 
 def _check(wanted: ModelSelection, known: Mapping[str, ModelInfo]) -> None:
     """Refuse models that are not there, or of the wrong kind."""
+    if wanted.chat_model == BUILTIN:
+        raise ModelNotFound("The model builtin cannot chat", hint=LIST)
+    if wanted.image_model == BUILTIN:
+        raise ModelNotFound("The model builtin cannot see images", hint=LIST)
     _require(_keys(wanted), known)
     chat, image = known.get(wanted.chat_model or ""), known.get(wanted.image_model or "")
     embedder = None if wanted.embedding_model == BUILTIN else known[wanted.embedding_model]

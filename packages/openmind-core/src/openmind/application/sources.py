@@ -68,7 +68,7 @@ class SourceService:
             SourceForbidden: a file-system root, or OpenMind's own home.
             SourceExists, SourceOverlaps: its files are, or would be, read through another source.
         """
-        folder = self._resolved(path)
+        folder = resolve_folder(path, home=self.home)
         source = Source(
             id=new_source_id(),
             path_bytes=os.fsencode(folder),
@@ -138,34 +138,6 @@ class SourceService:
         finally:
             self.storage.catalog.tidy()
 
-    def _resolved(self, path: str | os.PathLike[str]) -> Path:
-        if not os.fspath(path).strip():
-            raise SourceMissing("No folder was named", hint="Give the path of a folder.")
-        try:
-            folder = Path(path).expanduser().resolve(strict=True)
-        except FileNotFoundError as error:
-            raise SourceMissing(f"There is no folder {_shown(path)}", hint="Check the path.") from error
-        except PermissionError as error:
-            raise SourceUnreadable(
-                f"{_shown(path)} may not be read", hint="Check the permissions of the folders above it."
-            ) from error
-        except (OSError, RuntimeError, ValueError) as error:
-            raise SourceMissing(f"{_shown(path)} is no usable path", hint="Check the path.") from error
-        if not folder.is_dir():
-            raise SourceNotFolder(f"{_shown(folder)} is not a folder", hint="Add the folder that holds it.")
-        if folder == Path(folder.anchor):
-            raise SourceForbidden(
-                f"{_shown(folder)} is the root of a file system", hint="Add the folders that you want to search."
-            )
-        home = self.home.resolve()
-        if is_within(os.fsencode(folder), os.fsencode(home)):
-            raise SourceForbidden(
-                f"{_shown(folder)} is OpenMind's own folder", hint="Add a folder with your own files."
-            )
-        if not os.access(folder, os.R_OK | os.X_OK):
-            raise SourceUnreadable(f"{_shown(folder)} may not be read", hint="Check the folder's permissions.")
-        return folder
-
     def _refuse_overlap(self, source: Source, session: CatalogReader) -> None:
         for other in session.sources():
             if other.path_bytes == source.path_bytes:
@@ -175,6 +147,37 @@ class SourceService:
                     f"{source.path} overlaps with the source {other.path}",
                     hint="Remove that source first, or add a folder outside it.",
                 )
+
+
+def resolve_folder(path: str | os.PathLike[str], *, home: Path) -> Path:
+    """Return the folder that a path names, absolute and without links, if it can be a source.
+
+    Raises:
+        SourceMissing, SourceNotFolder, SourceUnreadable, SourceForbidden
+    """
+    if not os.fspath(path).strip():
+        raise SourceMissing("No folder was named", hint="Give the path of a folder.")
+    try:
+        folder = Path(path).expanduser().resolve(strict=True)
+    except FileNotFoundError as error:
+        raise SourceMissing(f"There is no folder {_shown(path)}", hint="Check the path.") from error
+    except PermissionError as error:
+        raise SourceUnreadable(
+            f"{_shown(path)} may not be read", hint="Check the permissions of the folders above it."
+        ) from error
+    except (OSError, RuntimeError, ValueError) as error:
+        raise SourceMissing(f"{_shown(path)} is no usable path", hint="Check the path.") from error
+    if not folder.is_dir():
+        raise SourceNotFolder(f"{_shown(folder)} is not a folder", hint="Add the folder that holds it.")
+    if folder == Path(folder.anchor):
+        raise SourceForbidden(
+            f"{_shown(folder)} is the root of a file system", hint="Add the folders that you want to search."
+        )
+    if is_within(os.fsencode(folder), os.fsencode(home.resolve())):
+        raise SourceForbidden(f"{_shown(folder)} is OpenMind's own folder", hint="Add a folder with your own files.")
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise SourceUnreadable(f"{_shown(folder)} may not be read", hint="Check the folder's permissions.")
+    return folder
 
 
 def _shown(path: str | os.PathLike[str]) -> str:

@@ -159,6 +159,12 @@ class ConfigError(OpenMindError):
     code = "config.invalid"
 
 
+class RemoteNotAllowed(ConfigError):
+    """The model server is on another machine, and nobody allowed that."""
+
+    code = "config.remote"
+
+
 class StoreError(OpenMindError):
     """The memory cannot be read or written."""
 

@@ -1,0 +1,117 @@
+"""Settings: the configuration, one value at a time, as people name them."""
+
+import difflib
+import tomllib
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import attrs
+from attrs import frozen
+
+from openmind.domain.config import Config
+from openmind.domain.errors import ConfigError, JobActive, UsageError
+
+UNSET = "none"
+"""What people write for no value at all."""
+OF_MODELS = ("provider.", "models.", "extraction.images.model")
+"""Keys that say which models are used: a job that is under way must not lose them."""
+
+Changes = Mapping[tuple[str, ...], object]
+
+
+@frozen(kw_only=True)
+class Settings:
+    """Reads and changes `config.toml`. Every value is checked before it is written."""
+
+    path: Path
+    load: Callable[[], Config]
+    update: Callable[[Changes], None]
+    """Writes what is valid; None removes a key."""
+    provider_settings: Callable[[Config], Mapping[str, object]]
+    """Gives the keys of `[provider]` as that provider understands them, defaults included."""
+    busy: Callable[[], bool]
+    """Whether anything is being indexed."""
+
+    def all(self) -> dict[str, object]:
+        """Every key with its value, defaults included; None where nothing is set.
+
+        Raises:
+            ConfigError
+        """
+        config = self.load()
+        whole = attrs.asdict(config)
+        whole["provider"] = {"name": config.provider_name, **self.provider_settings(config)}
+        return dict(_flat(whole))
+
+    def get(self, key: str) -> object:
+        """The value of a key, its default included; a section gives all of its keys.
+
+        Raises:
+            UsageError: there is no such key.
+            ConfigError
+        """
+        known = self.all()
+        if key in known:
+            return known[key]
+        section = {name: value for name, value in known.items() if name.startswith(f"{key}.")}
+        if not section:
+            raise _unknown(key, known)
+        return section
+
+    def set(self, key: str, text: str) -> object:
+        """Set a key to a value as a person writes it; returns the value it has then.
+
+        Args:
+            key: such as `indexing.workers`.
+            text: a TOML value, or text without quotes; `none` removes the key, so that its default holds.
+
+        Raises:
+            UsageError: there is no such key, or the value does not fit.
+            JobActive: files are being indexed and the key says which models are used.
+            ConfigError: the configuration is not valid already, or cannot be written.
+        """
+        self.load()
+        if key.startswith(OF_MODELS) and self.busy():
+            raise JobActive(
+                "The models cannot be changed while files are being indexed",
+                hint="Wait until that is done, or stop it: openmind index stop",
+            )
+        path = tuple(key.split("."))
+        if len(path) < 2 or not all(path):
+            raise _unknown(key, self.all())
+        told = ""
+        for value in _readings(text):
+            try:
+                self.update({path: value})
+            except ConfigError as error:
+                told = told or error.message
+                continue
+            return self.all().get(key, value)
+        if key not in self.all() and not key.startswith("plugins."):
+            raise _unknown(key, self.all())
+        raise UsageError(f"{key} cannot be {text}: {told}", hint="docs/cli.md lists what can be set.")
+
+
+def _readings(text: str) -> tuple[object, ...]:
+    """What a value may mean, the likeliest first."""
+    if text.strip() == UNSET:
+        return (None,)
+    try:
+        return (tomllib.loads(f"value = {text}")["value"], text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return (text,)
+
+
+def _flat(section: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, object]]:
+    for name, value in section.items():
+        key = f"{prefix}{name}"
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{key}.")
+        else:
+            yield key, list(value) if isinstance(value, tuple) else value
+
+
+def _unknown(key: str, known: Mapping[str, object]) -> UsageError:
+    close = difflib.get_close_matches(key, known, n=1)
+    found = f"Did you mean {close[0]}? " if close else ""
+    return UsageError(f"There is no setting {key}", hint=f"{found}`openmind config get` lists them all.")
