@@ -333,11 +333,9 @@ def test_long_labels_are_cut() -> None:
     assert len(told.title) == MAX_LABEL_CHARS
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
-    max_leaves=12,
-)
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+flat = leaves | st.lists(leaves, max_size=4) | st.dictionaries(st.text(max_size=3), leaves, max_size=4)
+json_values = flat | st.lists(flat, max_size=4) | st.dictionaries(st.text(max_size=3), flat, max_size=4)
 KEYS = st.sampled_from(["text", "kind", "places", "title", "metadata", "reason", "note", "failure", "hint", "picture"])
 
 

@@ -18,6 +18,8 @@ MAX_CONTEXT = 200
 MAX_LABEL = 80
 MAX_HEADER = 120
 """Characters of a table's header that go with its later passages."""
+MIN_HEADER = 16
+"""A shorter header of a table says nothing."""
 _UNTITLED = frozenset({"page", "lines", "rows", "paragraphs"})
 """Places whose labels say where, not what."""
 
@@ -65,6 +67,8 @@ def split(
     for stretch in stretches(document.segments, tiny=policy.tiny_chars, most=policy.min_chars):
         context = _context(document.facts.title, stretch, min(MAX_CONTEXT, window // 3))
         header_room = min(MAX_HEADER, window // 6) if _has_table(stretch) else 0
+        if header_room < MIN_HEADER:
+            header_room = 0
         limits = policy.limits(window - len(context) - header_room - 1)
         ruler = Ruler(stretch.text)
         for start, text in pieces(stretch.text, limits, stretch.blocks()):
