@@ -70,8 +70,13 @@ class Recovery:
                     session.set_setting(fingerprint_key(table), print_)
 
     def sweep(self, *, grace_s: float = GRACE_S) -> int:
-        """Delete the passages that nobody may see for so long; returns how many generations."""
+        """Delete the passages that nobody may see for so long; returns how many generations.
+
+        The text of files that a person removed is taken off the disk, too; that of replaced passages goes when the
+        files of the table are written anew.
+        """
         swept = 0
+        removed: set[str] = set()
         while entries := self._due(grace_s):
             by_table: dict[int, list[Generation]] = {}
             for entry in entries:
@@ -81,9 +86,12 @@ class Recovery:
             for table_id, generations in by_table.items():
                 if table_id in names:
                     self.chunks.delete(names[table_id], generations)
+            removed |= {names[entry.table_id] for entry in entries if not entry.died_at and entry.table_id in names}
             with self.catalog.writing() as session:
                 session.drop_garbage(entries)
             swept += len(entries)
+        for name in removed:
+            self.chunks.purge(name)
         return swept
 
     def _due(self, grace_s: float) -> tuple[GarbageEntry, ...]:

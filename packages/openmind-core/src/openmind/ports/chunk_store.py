@@ -152,6 +152,10 @@ class ChunkStore(Protocol):
         """Remove all rows of generations."""
         ...
 
+    def purge(self, table: str) -> None:
+        """Write anew the files that still hold deleted rows, so that their text is gone with the old versions."""
+        ...
+
     def clean(self, table: str, *, older_than_s: float) -> None:
         """Give back the disk space of versions older than that."""
         ...

@@ -76,6 +76,10 @@ class LanceChunkStore:
         if unwanted:
             self._table(table).delete(unwanted)
 
+    def purge(self, table: str) -> None:
+        """Write the files anew that still hold deleted rows."""
+        self._table(table).purge()
+
     def clean(self, table: str, *, older_than_s: float) -> None:
         """Give back the space of old versions."""
         self._table(table).clean(older_than_s=older_than_s)

@@ -89,6 +89,9 @@ class Table:
     def merge(self) -> None:
         self._tend(self.upkeep.merge)
 
+    def purge(self) -> None:
+        self._tend(self.upkeep.purge)
+
     def clean(self, *, older_than_s: float) -> None:
         data = self.open()
         with writing(self.name):

@@ -34,6 +34,13 @@ class Upkeep:
         self._tend(data, cheap=self.policy.cheap_rows)
         self._compact(data)  # last, since only files that share their index segments can be joined
 
+    def purge(self, data: Dataset) -> None:
+        """Write the files anew that hold deleted rows, however few."""
+        fragments = data.fragments()
+        kept = [each.id for each in fragments if not each.deleted]
+        if len(kept) < len(fragments):
+            data.compact(rows_per_file=self.policy.small_file_rows, keep=kept)
+
     def _wanted(self) -> dict[str, Callable[[Dataset], None]]:
         """Say which indexes a table has from its first rows on, and how each is built."""
         return {

@@ -1,7 +1,7 @@
 """What every chat model promises."""
 
-from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, runtime_checkable
 
 import pytest
 
@@ -11,6 +11,13 @@ from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 
 QUESTION = Prompt(system="Answer from the excerpts.", user="[1] The well is dry.\n\nHow is the well?")
 THOUGHTFUL = Prompt(system=QUESTION.system, user=QUESTION.user, reasoning=True)
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """What an answer that is read must be."""
+
+    def close(self) -> None: ...
 
 
 class AnswerProviderContract:
@@ -66,7 +73,7 @@ class AnswerProviderContract:
     def test_closing_it_early_is_harmless(self, answerer: AnswerProvider) -> None:
         stream = answerer.stream(QUESTION)
         next(stream)
-        assert isinstance(stream, Generator)
+        assert isinstance(stream, Closable)
         stream.close()
 
         *_, last = answerer.stream(QUESTION)

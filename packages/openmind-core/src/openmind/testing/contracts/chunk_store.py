@@ -235,6 +235,18 @@ class ChunkStoreContract:
         assert store.counts(TABLE) == {(1, "file_1"): 1, (3, "file_3"): 1}
         assert sorted(keys(ask(store, "alpha").words)) == [(1, 0), (3, 0)]
 
+    def test_purging_keeps_every_row_that_was_not_deleted(self, store: ChunkStore) -> None:
+        for generation in (1, 2, 3):
+            store.add(TABLE, [row(generation, 0, "alpha")])
+            store.fold(TABLE)
+        store.delete(TABLE, [Generation(2)])
+
+        store.purge(TABLE)
+        store.purge(TABLE)
+
+        assert store.counts(TABLE) == {(1, "file_1"): 1, (3, "file_3"): 1}
+        assert sorted(keys(ask(store, "alpha").words)) == [(1, 0), (3, 0)]
+
     # Words
 
     def test_any_term_may_match_and_more_terms_rank_higher(self, store: ChunkStore) -> None:

@@ -158,6 +158,10 @@ class MemoryChunkStore:
         found.rows = tuple(row for row in found.rows if row.generation not in unwanted)
         found.unindexed = min(found.unindexed, len(found.rows))
 
+    def purge(self, table: str) -> None:
+        """Deleted rows are gone at once here."""
+        self._table(table)
+
     def clean(self, table: str, *, older_than_s: float) -> None:
         """Forget old versions; views hold theirs."""
         self._table(table)
