@@ -1,10 +1,10 @@
 """A chat model of a server."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import closing
 
 from attrs import evolve, frozen
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotFound, ProviderError
 from openmind.ports.answer_provider import Prompt, Reply
 
@@ -12,9 +12,11 @@ from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk, stream_chat
 from openmind_lmstudio.completions import stream_completion
 from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.errors import NoModelLoaded, NothingSaid, ReasoningRefused
+from openmind_lmstudio.lifeline import Interruptible, Lifeline
 from openmind_lmstudio.models import Dialect
 from openmind_lmstudio.readiness import Prepare, Ready
 from openmind_lmstudio.reasoning import NO_REASONING, reasoning_setting
+from openmind_lmstudio.thinking import Piece
 from openmind_lmstudio.window import ASSUMED_CHAT_TOKENS, output_tokens, prompt_chars, surely_too_long
 
 
@@ -51,7 +53,12 @@ class ServedAnswers:
         """By the window that is allocated; the model is loaded to learn it."""
         return prompt_chars(self._prepare(self._model).context_length or ASSUMED_CHAT_TOKENS)
 
-    def stream(self, prompt: Prompt) -> Iterator[AnswerText | AnswerReasoning | Reply]:
+    def stream(self, prompt: Prompt) -> Interruptible[Piece | Reply]:
+        """Answer piece by piece; any thread may close what is returned."""
+        lifeline = Lifeline()
+        return Interruptible(self._stream(prompt, lifeline), lifeline)
+
+    def _stream(self, prompt: Prompt, lifeline: Lifeline) -> Generator[Piece | Reply, None, None]:
         """Ask, and ask once more for less when the server refuses before it said a word.
 
         A conversation that the server lost, or that outgrew the window, is an error: only the caller can tell the
@@ -61,7 +68,7 @@ class ServedAnswers:
         spoken = ""
         while True:
             try:
-                with closing(self._talk(attempt)) as parts:
+                with closing(self._talk(attempt, lifeline)) as parts:
                     for part in parts:
                         if isinstance(part, AnswerText):
                             spoken += part.text
@@ -72,6 +79,8 @@ class ServedAnswers:
                         elif prompt.reasoning:
                             yield part
             except ProviderError as error:
+                if lifeline.is_cut:
+                    return  # this is how it looks from here when nobody listens any more
                 if spoken:
                     raise _incomplete(error) from error
                 simpler = self._simpler(attempt, error)
@@ -97,9 +106,9 @@ class ServedAnswers:
             )
         return _with_output(attempt, output_tokens(attempt.window, attempt.prompt_chars))
 
-    def _talk(self, attempt: Attempt) -> Talk:
+    def _talk(self, attempt: Attempt, lifeline: Lifeline) -> Talk:
         talk = stream_chat if attempt.ready.dialect is Dialect.NATIVE else stream_completion
-        return talk(self._connection, attempt.request)
+        return talk(self._connection, attempt.request, lifeline)
 
     def _finish(self, reply: ChatReply, spoken: str) -> Iterator[AnswerText | Reply]:
         """Give what the whole answer has beyond the pieces, and the whole."""

@@ -7,6 +7,7 @@ from openmind.domain.answers import AnswerReasoning
 
 from openmind_lmstudio.connection import Connection, EventStream
 from openmind_lmstudio.errors import Nonsense, StreamBroken
+from openmind_lmstudio.lifeline import Lifeline
 from openmind_lmstudio.thinking import Piece, ThoughtFilter, without_thoughts
 from openmind_lmstudio.wire import Record, decode
 
@@ -67,14 +68,14 @@ def read_reply(result: Record, request: ChatRequest) -> ChatReply:
     )
 
 
-def stream_chat(connection: Connection, request: ChatRequest) -> Talk:
+def stream_chat(connection: Connection, request: ChatRequest, lifeline: Lifeline | None = None) -> Talk:
     """Ask, and give the answer as it comes.
 
     Raises:
         StreamBroken: the stream ended before its last event.
         ProviderUnreachable, ProviderError
     """
-    with connection.stream(ROUTE, body_of(request, stream=True)) as events:
+    with connection.stream(ROUTE, body_of(request, stream=True), lifeline) as events:
         yield from _read(events, connection, request)
 
 

@@ -5,6 +5,7 @@ from openmind.domain.answers import AnswerReasoning
 from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk
 from openmind_lmstudio.connection import Connection, EventStream
 from openmind_lmstudio.errors import StreamBroken
+from openmind_lmstudio.lifeline import Lifeline
 from openmind_lmstudio.thinking import ThoughtFilter, without_thoughts
 from openmind_lmstudio.wire import Record, decode
 
@@ -37,14 +38,14 @@ def read_completion(reply: Record) -> ChatReply:
     )
 
 
-def stream_completion(connection: Connection, request: ChatRequest) -> Talk:
+def stream_completion(connection: Connection, request: ChatRequest, lifeline: Lifeline | None = None) -> Talk:
     """Ask, and give the answer as it comes.
 
     Raises:
         StreamBroken: the stream ended before its last event.
         ProviderUnreachable, ProviderError
     """
-    with connection.stream(ROUTE, body_of(request, stream=True)) as events:
+    with connection.stream(ROUTE, body_of(request, stream=True), lifeline) as events:
         yield from _read(events, connection, request)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from openmind_lmstudio.address import Address
+    from openmind_lmstudio.lifeline import Lifeline
     from openmind_lmstudio.policy import Patience
     from openmind_lmstudio.transport import HttpReply, HttpStream, Transport
 
@@ -79,14 +80,21 @@ class Connection:
         return self._request("POST", path, body, patience)
 
     @contextmanager
-    def stream(self, path: str, body: Mapping[str, object]) -> Iterator[EventStream]:
+    def stream(self, path: str, body: Mapping[str, object], lifeline: Lifeline | None = None) -> Iterator[EventStream]:
         """Send a JSON object and read the events that come back. Leaving the context closes the connection.
+
+        Args:
+            path: below the address.
+            body: the object.
+            lifeline: what another thread may end the wait with, once the server has begun to answer.
 
         Raises:
             The same as `post`, also while the events are read.
         """
         with ExitStack() as stack:
             reply = self._begin(stack, path, encode(body))
+            if lifeline is not None:
+                stack.enter_context(lifeline.tied(reply.idle.break_off))
             if reply.status >= 400 or "event-stream" not in reply.content_type:
                 self._refuse_stream(reply, body)
             yield EventStream(reply)

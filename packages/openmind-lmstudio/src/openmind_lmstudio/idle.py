@@ -58,14 +58,15 @@ class IdleWatch:
         while not self._ended.wait(self._left()):
             if self._left() <= 0:
                 self._expired.set()
-                self._shut_down()
+                self.break_off()
                 return
 
     def _left(self) -> float:
         since = self._waiting_since
         return self.limit_s if since is None else since + self.limit_s - time.monotonic()
 
-    def _shut_down(self) -> None:
+    def break_off(self) -> None:
+        """Shut the socket down: whoever waits for it, waits no more."""
         try:
             self._watched.shutdown(socket.SHUT_RDWR)
         except OSError:
