@@ -12,13 +12,13 @@ POLICY = UpkeepPolicy()
         ((10_000, 10_000), 0, 1),
         ((0, 10_000), 0, 2),
         ((10_000,) * 8, 0, 1),
-        ((10_000,) * 9, 0, 4),
-        ((*(10_000,) * 5, 40_000, *(10_000,) * 3), 0, 1),
-        ((*(10_000,) * 5, 40_000, *(10_000,) * 4), 0, 4),
+        ((10_000,) * 9, 0, 3),
+        ((*(10_000,) * 6, 30_000, *(10_000,) * 2), 0, 1),
+        ((*(10_000,) * 6, 30_000, *(10_000,) * 3), 0, 3),
         ((512, 256, 128, 64, 32, 16, 8, 4, 1), 0, 2),
         ((10_000, 10_000, 500, 500, 500), 5_000, 3),
         ((10_000, 4_000, 4_000), 5_000, 1),
-        ((500, 500, 60_000), 5_000, 1),
+        ((500, 500, 30_000), 5_000, 1),
     ],
 )
 def test_the_newest_segments_are_merged_when_it_pays(sizes: tuple[int, ...], cheap: int, expected: int) -> None:
@@ -34,7 +34,7 @@ def test_a_growing_table_keeps_few_segments_and_merges_each_row_a_few_times(batc
         merged = POLICY.newest_to_merge(sizes, cheap=0)
         sizes[-merged:] = [sum(sizes[-merged:])]
         written += sizes[-1]
-        assert len(sizes) <= 2 * POLICY.most_segments + sum(sizes) // (POLICY.most_merged_rows // 2)
+        assert len(sizes) <= 2 * POLICY.most_segments + sum(sizes) // (POLICY.most_merged_rows // 3)
         assert merged == 1 or sizes[-1] <= POLICY.most_merged_rows
 
     assert sum(sizes) == sum(batches)

@@ -97,7 +97,8 @@ class LanceChunkStore:
         """Open the newest version for reading."""
         from openmind_stores.lance.view import LanceChunkView
 
-        yield LanceChunkView(self._table(table), self._samples())
+        caches, samples = self._remembered()
+        yield LanceChunkView(self._table_with(table, caches), samples)
 
     def fingerprint(self, table: str) -> str:
         """Sum up a table's files by names and sizes; loads nothing."""
@@ -135,22 +136,25 @@ class LanceChunkStore:
         return self.folder / f"{table}{SUFFIX}"
 
     def _table(self, table: str) -> "Table":
+        """Address a table for what is rare: it shall leave nothing behind in memory."""
+        from openmind_stores.lance.engine import Caches
+
+        return self._table_with(table, Caches())
+
+    def _table_with(self, table: str, caches: "Caches") -> "Table":
         from openmind_stores.lance.table import Table
         from openmind_stores.lance.upkeep import Upkeep
 
-        caches, _ = self._loaded()
         return Table(table, self._path(table), caches, Upkeep(self.policy))
 
-    def _samples(self) -> "Samples":
-        return self._loaded()[1]
-
-    def _loaded(self) -> "tuple[Caches, Samples]":
+    def _remembered(self) -> "tuple[Caches, Samples]":
+        """What readers share from one search to the next."""
         with self._lock:
             if self._shared is None:
                 from openmind_stores.lance.engine import Caches
                 from openmind_stores.lance.sample import Samples
 
-                self._shared = (Caches(), Samples())
+                self._shared = (Caches(index_mb=256, metadata_mb=64), Samples())
             return self._shared
 
     def _forget(self) -> None:

@@ -116,9 +116,9 @@ class FragmentState:
 
 
 class Caches:
-    """What the datasets of one store keep in memory between searches: parts of indexes and of manifests."""
+    """What datasets keep in memory from one search to the next: parts of indexes and of manifests."""
 
-    def __init__(self, *, index_mb: int = 256, metadata_mb: int = 64) -> None:
+    def __init__(self, *, index_mb: int = 16, metadata_mb: int = 16) -> None:
         self.session = Session(index_cache_size_bytes=index_mb * MB, metadata_cache_size_bytes=metadata_mb * MB)
 
 

@@ -12,7 +12,7 @@ class UpkeepPolicy:
 
     most_segments: int = 8
     """Index segments before some are merged. A search asks each: ten of 10,000 rows cost twice as much as one."""
-    most_merged_rows: int = 40_000
+    most_merged_rows: int = 30_000
     """Rows merged at once: merging takes 0.1 ms and 4 kB of memory for each."""
     cheap_rows: int = 5_000
     """Rows that are merged at the end of a run although nothing demands it."""
