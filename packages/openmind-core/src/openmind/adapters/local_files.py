@@ -17,6 +17,8 @@ from openmind.domain.paths import extension_of, name_of
 from openmind.domain.sources import Source
 from openmind.ports.file_tree import FoundFile, Obstacle, RootState
 
+LARGEST = 2**63 - 1
+
 
 @frozen
 class _Folder:
@@ -166,4 +168,5 @@ def _obstacle(path: bytes, error: OSError, subject: str) -> Obstacle:
 
 
 def _file_stat(state: os.stat_result) -> FileStat:
-    return FileStat(size=state.st_size, mtime_ns=state.st_mtime_ns)
+    # Some file systems give dates that no other program can take; a clamped one looks the same at every scan.
+    return FileStat(size=state.st_size, mtime_ns=max(-LARGEST, min(state.st_mtime_ns, LARGEST)))

@@ -45,8 +45,6 @@ from openmind.ports.storage import Storage
 
 PLAN_PAGE = 1_000
 """Lines of the plan that are in memory at once."""
-MERGE_ROWS = 2_000
-"""A run that wrote fewer rows leaves tidying the index to a later one: it costs more than it saves."""
 OCR_EFFORT = 2
 """Files of this effort and more are expected to need OCR."""
 LATEST_RUNS = 20
@@ -417,6 +415,8 @@ class _Pass:
             self.log.beat()
 
     def _unstable(self, record: FileRecord) -> None:
+        if self._triage is not None:
+            self._triage.unstable(record)
         self.log.notice(f"{displayable(record.path_bytes)} changed while it was read; the next run reads it again.")
 
     def _lost_provider(self, error: ProviderError) -> None:
@@ -520,7 +520,7 @@ class _Pass:
             tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
         if added or swept:
             for table in tables:
-                if added >= MERGE_ROWS:
+                if added:
                     self.storage.chunks.merge(table.name)
                 self.storage.chunks.clean(table.name, older_than_s=VERSION_AGE_S)
         with self.storage.catalog.writing() as session:

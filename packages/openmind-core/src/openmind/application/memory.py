@@ -85,23 +85,39 @@ class OpenMind:
             EmptyQuery: the query has no text.
             UsageError: the query or the limit is out of bounds.
         """
-        filters = SearchFilters(
-            source_ids=tuple(sources),
-            folder=folder,
-            extensions=tuple(_with_dot(extension) for extension in extensions),
-            modified_after=modified_after,
-            modified_before=modified_before,
-        )
+        filters = _filters(sources, folder, extensions, modified_after, modified_before)
         return self.searching.search(SearchRequest(query=query, limit=limit, filters=filters, per_file=per_file))
 
-    def ask(self, question: str, *, limit: int = DEFAULT_ASK_LIMIT, reasoning: bool = False) -> Answer:
+    def ask(
+        self,
+        question: str,
+        *,
+        limit: int = DEFAULT_ASK_LIMIT,
+        reasoning: bool = False,
+        sources: Iterable[SourceId] = (),
+        folder: str | None = None,
+        extensions: Iterable[str] = (),
+        modified_after: datetime | None = None,
+        modified_before: datetime | None = None,
+    ) -> Answer:
         """Answer a question from the files; without a chat model the answer is the excerpts themselves.
+
+        Args:
+            question: any text.
+            limit: most excerpts the answer may rest on, 1–20.
+            reasoning: whether the model may think first, and tell what it thought.
+            sources: only files of these sources; this and what follows as in `search`.
+            folder: only files below this absolute path.
+            extensions: only files with these.
+            modified_after: only files changed then or later.
+            modified_before: only files changed before then.
 
         Raises:
             EmptyQuery: the question has no text.
             UsageError: the question or the limit is out of bounds.
         """
-        return self.asking.ask(AskRequest(question=question, limit=limit, reasoning=reasoning))
+        filters = _filters(sources, folder, extensions, modified_after, modified_before)
+        return self.asking.ask(AskRequest(question=question, limit=limit, reasoning=reasoning, filters=filters))
 
     def status(self) -> MemoryStatus:
         """Say what is remembered and what is under way."""
@@ -149,6 +165,22 @@ def _state_now(job: IndexJob | None, run: IndexRun | None) -> JobState | None:
 def _rebuilding(tables: Iterable[IndexTable]) -> str:
     filling = any(table.state is TableState.FILLING for table in tables)
     return "A new embedding model is being taken in; search uses the former one until then." if filling else ""
+
+
+def _filters(
+    sources: Iterable[SourceId],
+    folder: str | None,
+    extensions: Iterable[str],
+    modified_after: datetime | None,
+    modified_before: datetime | None,
+) -> SearchFilters:
+    return SearchFilters(
+        source_ids=tuple(sources),
+        folder=folder,
+        extensions=tuple(_with_dot(extension) for extension in extensions),
+        modified_after=modified_after,
+        modified_before=modified_before,
+    )
 
 
 def _with_dot(extension: str) -> str:

@@ -1,6 +1,6 @@
 """Decides which chunk tables a run writes to."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
@@ -92,7 +92,7 @@ class TableChoice:
         tables, wanted, live = outlook.tables, outlook.wanted, outlook.live
         notices = (outlook.notice,) if outlook.notice else ()
         if live is None:
-            live = self._make(FIRST_TABLE if not tables else f"{FIRST_TABLE}_{len(tables) + 1}", wanted)
+            live = self._make(_next_name(tables), wanted)
         filling = [table for table in tables if table.state is TableState.FILLING]
         keep = next((table for table in filling if table.identity.embedder == wanted), None)
         changing = live.identity.embedder != wanted
@@ -103,7 +103,7 @@ class TableChoice:
         if not changing:
             return Targets(live=outlook.target(live), notices=notices)
         if keep is None:
-            keep = self._make(f"{FIRST_TABLE}_{1 + max(table.id for table in (*tables, live))}", wanted)
+            keep = self._make(_next_name((*tables, live)), wanted)
         return Targets(live=outlook.target(live), filling=outlook.target(keep), notices=notices)
 
     def _wanted(self, live: IndexTable | None) -> tuple[EmbedderIdentity, str]:
@@ -126,3 +126,9 @@ class TableChoice:
         identity = IndexIdentity(embedder=embedder, chunking=CHUNKING_VERSION, analyser=ANALYSER_VERSION)
         with self.catalog.writing() as session:
             return session.add_table(name, identity)
+
+
+def _next_name(tables: Iterable[IndexTable]) -> str:
+    """Name a table as none is named: after the highest number there is."""
+    highest = max((table.id for table in tables), default=0)
+    return f"{FIRST_TABLE}_{highest + 1}" if highest else FIRST_TABLE

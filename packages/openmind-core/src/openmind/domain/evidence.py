@@ -107,7 +107,9 @@ def as_markdown(evidence: Evidence, *, shown: Callable[[SearchHit], str] = lambd
     parts = []
     for excerpt in evidence.excerpts:
         hit = excerpt.hit
-        heading = " · ".join(_verbatim(part) for part in (hit.title, location_text(hit.locator)) if part)
+        place = location_text(hit.locator)
+        title = "" if place.startswith(hit.title) else hit.title  # most titles are the first heading
+        heading = " · ".join(_verbatim(part) for part in (title, place) if part)
         lines = "\n".join(f"> {_verbatim(line)}".rstrip() for line in shown(hit).splitlines())
         parts.append(f"**[{excerpt.number}]** {heading}".rstrip() + f"\n\n{lines}")
     return "\n\n".join(parts)
