@@ -1,0 +1,36 @@
+/** Server-sent events out of the body of a response. */
+/** Read events as they come. Comments, which only keep the connection awake, are left out. */
+export async function* readEvents(body) {
+    const decoder = new TextDecoder();
+    const reader = body.getReader();
+    let text = "";
+    try {
+        for (;;) {
+            const { value, done } = await reader.read();
+            text += done ? decoder.decode() : decoder.decode(value, { stream: true });
+            let end;
+            while ((end = text.indexOf("\n\n")) >= 0) {
+                const found = parse(text.slice(0, end));
+                text = text.slice(end + 2);
+                if (found)
+                    yield found;
+            }
+            if (done)
+                return;
+        }
+    }
+    finally {
+        await reader.cancel().catch(() => undefined); // whoever stops reading stops the model
+    }
+}
+function parse(block) {
+    let event = "message";
+    let data;
+    for (const line of block.split("\n")) {
+        if (line.startsWith("event: "))
+            event = line.slice(7);
+        else if (line.startsWith("data: "))
+            data = line.slice(6);
+    }
+    return data === undefined ? undefined : { event, data: JSON.parse(data) };
+}

@@ -1,0 +1,13 @@
+/** The token, as the server keeps it on this machine. */
+import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { env } from "node:process";
+/** OpenMind's folder: `$OPENMIND_HOME`, else `~/.openmind`. */
+export function openmindHome() {
+    return env["OPENMIND_HOME"]?.trim() || join(homedir(), ".openmind");
+}
+/** Reads the token anew each time, since it may have been rotated. */
+export async function tokenFromHome(home = openmindHome()) {
+    return (await readFile(join(home, "api_token"), "utf8")).trim();
+}

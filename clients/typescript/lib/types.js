@@ -1,0 +1,2 @@
+/** What the API answers. Answers may have more fields than these. */
+export {};
