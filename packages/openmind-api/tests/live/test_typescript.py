@@ -54,7 +54,7 @@ def test_the_types_hold_and_the_built_files_are_those_of_the_sources(shared, tmp
 
 @compiled
 def test_wrong_types_are_refused(shared, tmp_path) -> None:
-    wrong = tmp_path / "wrong.ts"
+    wrong = tmp_path / "wrong.mts"
     wrong.write_text(
         f"import {{ OpenMind }} from {json.dumps(str(CLIENT / 'lib' / 'index.js'))};\n"
         "const found = await new OpenMind().search('x', { limt: 3 });\nfound.results[0]!.scor;\n"
