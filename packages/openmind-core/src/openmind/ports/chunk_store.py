@@ -31,6 +31,7 @@ class ChunkFilter:
     path_prefix: str | None = None
     extensions: tuple[str, ...] = ()
     modified_after: float | None = None
+    """POSIX seconds; that moment counts, as it does below."""
     modified_before: float | None = None
 
 
@@ -58,7 +59,10 @@ class Candidate:
 
 @frozen(kw_only=True)
 class Candidates:
-    """What both legs found, best first; equal scores in ascending order of key."""
+    """What both legs found, best first; equal scores in ascending order of key.
+
+    Rows that are not folded yet may score a little differently than the same words score in folded ones.
+    """
 
     words: tuple[Candidate, ...] = ()
     vectors: tuple[Candidate, ...] = ()
@@ -110,7 +114,7 @@ class StoreHealth:
 
 
 class ChunkStore(Protocol):
-    """Holds passages in tables. Only the holder of the index lock calls what writes.
+    """Holds passages in tables. Only the holder of the index lock calls what writes; many threads may read.
 
     Everything is addressed by generation, file and index. Writing the same thing twice is the caller's
     business; deleting twice is harmless.
@@ -136,7 +140,8 @@ class ChunkStore(Protocol):
         """Append rows in one write; on disk (fsync) when it returns. Readers can find them at once, only slowly.
 
         Raises:
-            StoreFull, StoreReadOnly, StoreDamaged, StoreError: no row was added.
+            StoreFull, StoreReadOnly, StoreDamaged: no row was added.
+            StoreError: so was none; among others when a vector has another length than the table's.
         """
         ...
 

@@ -9,7 +9,7 @@ from attrs import define, field, frozen
 
 from openmind_stores.lance.engine import Dataset
 
-SAMPLE_ROWS = 2_000
+SAMPLE_ROWS = 1_000
 STRETCHES = 8
 """Neighbouring rows are read at once, so a sample is a few stretches rather than many single rows."""
 PREFIX_CHARS = 5
