@@ -5,8 +5,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from openmind.domain.ids import Generation
-from openmind.testing.contracts.chunk_store import TABLE, ask, keys, row
+from openmind.domain.ids import Generation, SourceId
+from openmind.ports.chunk_store import ChunkFilter
+from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import Caches, Dataset
 from openmind_stores.lance.policy import UpkeepPolicy
@@ -65,6 +66,22 @@ def test_the_vector_index_comes_when_there_are_many_and_follows(store: LanceChun
     grow(store, 12, 13)
     assert opened(store).index_state("vector_idx").segments == (650,)
     assert keys(ask(store, vector=vector(13_003), limit=5).vectors)[0] == (13, 3)
+
+
+def test_a_filter_that_leaves_few_rows_finds_all_of_them_in_the_vector_index(tmp_path: Path) -> None:
+    store = LanceChunkStore(tmp_path, policy=UpkeepPolicy(vector_index_rows=1_000, rows_per_partition=10))
+    store.create(TABLE, dimension=8)
+    store.add(
+        TABLE,
+        [row(n, 0, "alpha", source=f"src_{n % 100}", vector=vector(n)) for n in range(2_000)],
+    )
+    store.fold(TABLE)
+    where = ChunkFilter(visible=EVERYTHING, source_ids=(SourceId("src_7"),))
+
+    found = ask(store, vector=vector(1), where=where, limit=100).vectors
+
+    assert "vector_idx" in opened(store).index_names()
+    assert sorted(keys(found)) == [(n, 0) for n in range(7, 2_000, 100)]
 
 
 def test_rows_without_vectors_do_not_bring_the_vector_index(store: LanceChunkStore) -> None:

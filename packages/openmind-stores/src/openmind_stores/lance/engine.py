@@ -164,7 +164,7 @@ class Dataset:
         arrays = [
             vectors_to_arrow(columns[each.name], dimension)
             if each.name == "vector"
-            else pa.array(columns[each.name], each.type)
+            else column_to_arrow(columns[each.name], each.type)
             for each in schema
         ]
         lance.write_dataset(pa.Table.from_arrays(arrays, schema=schema), self.native, mode="append")
@@ -219,13 +219,16 @@ class Dataset:
         return list(zip(table.column(ROW_ID).to_pylist(), table.column(SCORE).to_pylist(), strict=True))
 
     def nearest(self, vector: bytes, *, where: str, limit: int, probes: int) -> Scored:
-        """Search the vectors; cosine, best first. Rows without a vector take no part."""
+        """Search the vectors; cosine, best first. Rows without a vector take no part.
+
+        An index looks into `probes` of its partitions, and into more while a filter leaves fewer than `limit`.
+        """
         wanted = {
             "column": "vector",
             "q": np.frombuffer(vector, "<f4"),
             "k": limit,
             "metric": "cosine",
-            "nprobes": probes,
+            "minimum_nprobes": probes,
         }
         table = self.native.scanner(
             columns=[DISTANCE], nearest=wanted, filter=where, prefilter=True, with_row_id=True
@@ -311,6 +314,15 @@ def all_of(required: Sequence[FullTextQuery], optional: Sequence[FullTextQuery])
 def arrow_schema(dimension: int) -> pa.Schema:
     types = {STRING: pa.string(), INTEGER: pa.int64(), FLOAT: pa.float64(), VECTOR: pa.list_(pa.float32(), dimension)}
     return pa.schema([pa.field(name, types[kind], nullable=name in NULLABLE) for name, kind in COLUMNS.items()])
+
+
+def column_to_arrow(values: Sequence[object], kind: "pa.DataType") -> pa.Array:
+    """Put plain values into one column; half characters, which UTF-8 cannot say, become question marks."""
+    try:
+        return pa.array(values, kind)
+    except UnicodeEncodeError:
+        whole = [value.encode(errors="replace").decode() if isinstance(value, str) else value for value in values]
+        return pa.array(whole, kind)
 
 
 def vectors_to_arrow(vectors: Sequence[object], dimension: int) -> pa.Array:

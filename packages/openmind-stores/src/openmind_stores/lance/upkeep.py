@@ -100,15 +100,23 @@ class Upkeep:
 
 
 def or_anew(data: Dataset, name: str, act: Callable[[Dataset], None], build: Callable[[Dataset], None]) -> None:
-    """Act on an index; when that fails, drop it and build it anew."""
+    """Act on an index; when that fails, build it anew in its place, or without what is left of it."""
     try:
         act(data)
     except BaseException as error:
         if not is_from_lance(error) or is_out_of_reach(error):
             raise
         logger.warning("the index %s could not be tended and is built anew: %s", name, error)
-        if name in data.index_names():
-            data.drop_index(name)
+        replace(data, name, build)
+
+
+def replace(data: Dataset, name: str, build: Callable[[Dataset], None]) -> None:
+    try:
+        build(data)
+    except BaseException as error:
+        if not is_from_lance(error) or is_out_of_reach(error) or name not in data.index_names():
+            raise
+        data.drop_index(name)
         build(data)
 
 

@@ -167,6 +167,13 @@ class ChunkStoreContract:
             assert view.rows([odd.key, plain.key], vectors=True) == {odd.key: odd, plain.key: plain}
         assert list(store.read_generations(TABLE, [odd.generation])) == [odd]
 
+    def test_odd_characters_are_kept_or_replaced_but_never_refused(self, store: ChunkStore) -> None:
+        store.add(TABLE, [row(1, 0, "nul \x00 bell \x07 \U0010ffff \u202e"), row(2, 0, "half \ud800 character")])
+
+        with store.open(TABLE) as view:
+            assert view.file_rows(Generation(1), FileId("file_1"))[0].words == "nul \x00 bell \x07 \U0010ffff \u202e"
+            assert view.file_rows(Generation(2), FileId("file_2"))[0].words.startswith("half ")
+
     def test_rows_are_found_as_soon_as_they_are_added(self, store: ChunkStore) -> None:
         store.add(TABLE, [row(1, 0, "alpha", vector=unit(1, 0, 0))])
 
