@@ -3,11 +3,15 @@
 from typing import Final
 
 COMMANDS: Final = (
+    ("setup", "openmind_cli.commands.setup:setup", "Choose models and folders, and begin to read."),
     ("init", "openmind_cli.commands.init:init", "Make OpenMind's own folder."),
     ("source", "openmind_cli.commands.source:app", "Say which folders OpenMind may read."),
     ("index", "openmind_cli.commands.index:app", "Read what is new or changed in the sources."),
     ("search", "openmind_cli.commands.search:search", "Find passages by meaning and by words."),
     ("ask", "openmind_cli.commands.ask:ask", "Answer a question from your files."),
+    ("models", "openmind_cli.commands.models:app", "Show, load and choose models."),
+    ("provider", "openmind_cli.commands.provider:app", "Look at where the models come from."),
+    ("config", "openmind_cli.commands.config:app", "Show and change settings."),
     ("status", "openmind_cli.commands.status:status", "Show what is in memory and what goes on."),
     ("plugins", "openmind_cli.commands.plugins:plugins", "List the installed plugins."),
     ("demo", "openmind_cli.commands.demo:demo", "Try OpenMind on sample files."),

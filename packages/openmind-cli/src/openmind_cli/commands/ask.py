@@ -1,53 +1,50 @@
 """`openmind ask`."""
 
-from contextlib import suppress
-
-from openmind import OpenMind, open_memory
-from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AnswerState
+from openmind import open_memory
+from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AnswerState, AskRequest
 from openmind.domain.contract import answer_object, hit_object, problem
-from openmind.domain.errors import DocumentNotFound
-from openmind.domain.ids import FileId
 
+from openmind_cli.answering import answered
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import AskLimit, Json
-from openmind_cli.render.answers import print_answer
-from openmind_cli.render.links import file_link
 from openmind_cli.render.objects import print_object
+from openmind_cli.terminal import is_terminal
 
 
-def ask(*question: str, limit: AskLimit = DEFAULT_ASK_LIMIT, json: Json = False) -> int:
-    """Answer a question from your files.
+def ask(
+    *question: str,
+    limit: AskLimit = DEFAULT_ASK_LIMIT,
+    reasoning: bool = False,
+    stream: bool | None = None,
+    json: Json = False,
+) -> int:
+    """Answer a question from your files; without a question, talk about them.
 
     Without a chat model the passages that fit best are shown.
 
     Parameters
     ----------
     question
-        The question, in your own words.
+        The question, in your own words. When it is left out a conversation begins.
     limit
         How many passages the answer may rest on; 1 to 20.
+    reasoning
+        Let the model think before it answers, and show what it thinks.
+    stream
+        Show the answer while it is written; that is what a terminal gets anyway.
     """
+    streamed = is_terminal() if stream is None else stream
+    if not question and not json:
+        from openmind_cli.commands.chat import chat  # only a conversation needs line editing
+
+        return chat(limit=limit, reasoning=reasoning, stream=streamed)
+    request = AskRequest(question=" ".join(question), limit=limit, reasoning=reasoning)
     with open_memory(create=False) as memory:
-        answer = memory.ask(" ".join(question), limit=limit)
-        links = {} if json else links_of(memory, answer)
+        answer = memory.asking.ask(request) if json else answered(memory, request, stream=streamed)
     failed = answer.state is AnswerState.PROVIDER_FAILED
     if json:
         print_object(_failure(answer) if failed else answer_object(answer))
-    else:
-        print_answer(answer, links)
     return FAILED if failed else OK
-
-
-def links_of(memory: OpenMind, answer: Answer) -> dict[FileId, str]:
-    """The links of an answer's sources.
-
-    The exact bytes of each path come from the catalog: a path that is shown may have escapes in it.
-    """
-    links: dict[FileId, str] = {}
-    for file_id in {hit.file_id for hit in answer.sources}:
-        with suppress(DocumentNotFound):  # it left the memory since it was found
-            links[file_id] = file_link(memory.documents.get(file_id).path_bytes)
-    return links
 
 
 def _failure(answer: Answer) -> dict[str, object]:

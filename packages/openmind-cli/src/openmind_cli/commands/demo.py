@@ -9,7 +9,7 @@ from pathlib import Path
 from openmind import OpenMind, open_memory
 from openmind.domain.contract import answer_object, index_object, search_object
 
-from openmind_cli.commands.ask import links_of
+from openmind_cli.answering import links_of
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import Json
 from openmind_cli.render.answers import print_answer

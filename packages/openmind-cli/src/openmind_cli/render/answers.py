@@ -27,7 +27,12 @@ def print_answer(answer: Answer, links: Mapping[FileId, str]) -> None:
     """
     text = block(answer.markdown).strip()
     if text:
-        _print_markdown(text)
+        print_markdown(text)
+    print_rest(answer, links)
+
+
+def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:
+    """Print what follows the text of an answer."""
     if answer.sources:
         print_lines([BLANK, line(Span("Sources", "bold"))])
     for number, hit in enumerate(answer.sources, start=1):
@@ -50,11 +55,15 @@ def print_answer(answer: Answer, links: Mapping[FileId, str]) -> None:
             note(f"  {one_line(answer.error_hint)}")
     if answer.state is AnswerState.INCOMPLETE:
         note(f"The answer is not complete: {one_line(answer.error) or 'the model stopped early'}")
+    if answer.unknown_citations:
+        numbers = ", ".join(f"[{number}]" for number in answer.unknown_citations)
+        note(f"The model also cited {numbers}, which is none of the sources.")
     if answer.degraded:
         note(f"The search was not complete: {one_line(answer.degraded_reason) or 'a part of the index is missing'}")
 
 
-def _print_markdown(text: str) -> None:
+def print_markdown(text: str) -> None:
+    """Print Markdown, set out for reading at a terminal."""
     if not is_terminal():
         sys.stdout.write(text + "\n")
         return

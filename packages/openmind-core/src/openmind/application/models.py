@@ -97,11 +97,7 @@ class ModelService:
             ProviderUnreachable, ProviderError: the models could not be looked up.
             ConfigError: the configuration cannot be written.
         """
-        if self.busy():
-            raise JobActive(
-                "The models cannot be changed while files are being indexed",
-                hint="Wait until that is done, or stop it: openmind index stop",
-            )
+        require_idle(self.busy())
         with self._provider() as provider:
             # The embedder that comes with OpenMind needs no server that answers.
             served = set(_keys(wanted)) - {BUILTIN}
@@ -137,6 +133,19 @@ class ModelService:
             return ()
         with closing(self.reach(ProviderChoice(name=BUILTIN))) as provider:
             return provider.models()
+
+
+def require_idle(busy: bool) -> None:
+    """Refuse to change models under a run that uses them.
+
+    Raises:
+        JobActive
+    """
+    if busy:
+        raise JobActive(
+            "The models cannot be changed while files are being indexed",
+            hint="Wait until that is done, or stop it: openmind index stop",
+        )
 
 
 def _keys(selection: ModelSelection) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from pathlib import Path
 import attrs
 from attrs import frozen
 
+from openmind.application.models import require_idle
 from openmind.domain.config import Config
-from openmind.domain.errors import ConfigError, JobActive, UsageError
+from openmind.domain.errors import ConfigError, UsageError
 
 UNSET = "none"
 """What people write for no value at all."""
@@ -71,11 +72,8 @@ class Settings:
             ConfigError: the configuration is not valid already, or cannot be written.
         """
         self.load()
-        if key.startswith(OF_MODELS) and self.busy():
-            raise JobActive(
-                "The models cannot be changed while files are being indexed",
-                hint="Wait until that is done, or stop it: openmind index stop",
-            )
+        if key.startswith(OF_MODELS):
+            require_idle(self.busy())
         path = tuple(key.split("."))
         if len(path) < 2 or not all(path):
             raise _unknown(key, self.all())

@@ -5,7 +5,7 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.application.memory import OpenMind
-from openmind.application.models import ModelService
+from openmind.application.models import ModelService, require_idle
 from openmind.application.sources import resolve_folder
 from openmind.domain.config import Config
 from openmind.domain.errors import SourceError, SourceExists
@@ -23,7 +23,15 @@ class Beginning:
     models: ModelService
     sources: tuple[Source, ...]
     busy: bool
-    """Whether files are being indexed, so that the models cannot be changed."""
+    """Whether files are being indexed."""
+
+    def require_idle(self) -> None:
+        """Refuse to ask for what could not be changed now.
+
+        Raises:
+            JobActive
+        """
+        require_idle(self.busy)
 
     def folder(self, path: str) -> Path:
         """The folder that a path names, if it can be read.

@@ -1,0 +1,149 @@
+"""Questions to a person: asked at a terminal, answered by a script in tests."""
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Generic, Protocol, TypeVar
+
+from attrs import field, frozen
+from openmind.domain.errors import UsageError
+
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.lines import line, print_lines
+from openmind_cli.terminal import is_terminal
+
+T = TypeVar("T")
+MANY = 9
+"""Of more answers, those are shown that have what is typed in them."""
+
+
+@frozen
+class Option(Generic[T]):
+    """One of several answers."""
+
+    label: str
+    value: T
+    about: str = field(default="", kw_only=True)
+    """A few words behind the label."""
+    chosen: bool = field(default=False, kw_only=True)
+    """Whether it is the suggestion."""
+    disabled: str = field(default="", kw_only=True)
+    """Why it cannot be chosen now."""
+
+
+class Prompter(Protocol):
+    """Asks a person. Ctrl-C at any question raises `KeyboardInterrupt`."""
+
+    def tell(self, *texts: str) -> None:
+        """Say something between two questions, one text a line."""
+        ...
+
+    def select(self, question: str, options: Sequence[Option[T]]) -> T:
+        """Ask for one of several; the first suggestion is the one that Enter takes."""
+        ...
+
+    def check(self, question: str, options: Sequence[Option[T]]) -> tuple[T, ...]:
+        """Ask for any number of several, in their order."""
+        ...
+
+    def text(self, question: str, *, default: str = "", refuse: Callable[[str], str] = lambda _: "") -> str:
+        """Ask for text; what `refuse` says a sentence about is asked for again."""
+        ...
+
+    def confirm(self, question: str, *, default: bool = True) -> bool:
+        """Ask yes or no."""
+        ...
+
+
+def find_prompter(missing: Sequence[str], *, yes: bool, quiet: bool = False) -> Prompter | None:
+    """Find somebody to ask; None when everything is given, or OpenMind's suggestions are to be taken.
+
+    Args:
+        missing: the options that nobody gave.
+        yes: whether suggestions are taken.
+        quiet: whether nobody may be asked, terminal or not.
+
+    Raises:
+        UsageError: there is nobody, and something is missing.
+    """
+    if yes:
+        return None
+    if is_terminal(sys.stdin) and is_terminal() and not quiet:
+        return TerminalPrompter()
+    if missing:
+        raise UsageError(
+            f"Nobody can be asked here, and these options are missing: {', '.join(missing)}",
+            hint="Give them, or add --yes to take what OpenMind suggests.",
+        )
+    return None
+
+
+@frozen
+class TerminalPrompter:
+    """Asks with arrow keys. Names that come from elsewhere are made harmless."""
+
+    def tell(self, *texts: str) -> None:
+        print_lines([line(one_line(text), wraps=True) for text in texts])
+
+    def select(self, question: str, options: Sequence[Option[T]]) -> T:
+        import questionary
+
+        # Numbers, not the values themselves: None as a value would be taken for no value.
+        choices = [
+            questionary.Choice(_title(option), value=at, disabled=option.disabled or None)
+            for at, option in enumerate(options)
+        ]
+        start = next((at for at, option in enumerate(options) if option.chosen and not option.disabled), None)
+        with _ctrl_d_as_ctrl_c():
+            at = questionary.select(
+                question,
+                choices,
+                default=None if start is None else choices[start],
+                use_search_filter=len(options) > MANY,
+                use_jk_keys=False,
+            ).unsafe_ask()
+        return options[int(at)].value
+
+    def check(self, question: str, options: Sequence[Option[T]]) -> tuple[T, ...]:
+        import questionary
+
+        with _ctrl_d_as_ctrl_c():
+            ticked = questionary.checkbox(
+                question,
+                [
+                    questionary.Choice(
+                        _title(option), value=at, checked=option.chosen, disabled=option.disabled or None
+                    )
+                    for at, option in enumerate(options)
+                ],
+                use_jk_keys=False,
+            ).unsafe_ask()
+        return tuple(options[at].value for at in sorted(ticked))
+
+    def text(self, question: str, *, default: str = "", refuse: Callable[[str], str] = lambda _: "") -> str:
+        import questionary
+
+        with _ctrl_d_as_ctrl_c():
+            answer = questionary.text(
+                question, default=default, validate=lambda written: one_line(refuse(written)) or True
+            ).unsafe_ask()
+        return str(answer)
+
+    def confirm(self, question: str, *, default: bool = True) -> bool:
+        import questionary
+
+        with _ctrl_d_as_ctrl_c():
+            return bool(questionary.confirm(question, default=default).unsafe_ask())
+
+
+@contextmanager
+def _ctrl_d_as_ctrl_c() -> Iterator[None]:
+    try:
+        yield
+    except EOFError as error:
+        raise KeyboardInterrupt from error
+
+
+def _title(option: Option[T]) -> str:
+    about = f"  ({one_line(option.about)})" if option.about else ""
+    return one_line(option.label) + about

@@ -1,0 +1,232 @@
+"""An answer while it is written: Markdown that settles block by block at a terminal, plain text anywhere else."""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from attrs import define, field
+from openmind.domain.answers import (
+    Answer,
+    AnswerEvent,
+    AnswerReasoning,
+    AnswerStarted,
+    AnswerState,
+    AnswerText,
+    Evidence,
+    Excerpt,
+)
+from openmind.domain.citations import check
+from openmind.domain.ids import FileId
+from openmind.domain.refusals import without_refusals
+from openmind.domain.search import SearchHit
+
+from openmind_cli.render.answers import print_markdown, print_rest
+from openmind_cli.render.clean import block
+from openmind_cli.render.lines import console_on
+from openmind_cli.terminal import is_terminal
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.live import Live
+    from rich.markdown import Markdown
+
+REDRAW_S = 0.08
+"""A person sees no more often than this that something changed."""
+_FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
+_BETWEEN = re.compile(r"\n[ \t]*\n+(?=\S)")
+
+Links = Callable[[Answer], Mapping[FileId, str]]
+
+
+class Page(Protocol):
+    """Where an answer appears."""
+
+    sources: tuple[SearchHit, ...]
+    """What it may cite."""
+
+    def think(self, text: str) -> None:
+        """Show a piece of the model's reasoning."""
+        ...
+
+    def write(self, text: str) -> None:
+        """Show a piece of the answer."""
+        ...
+
+    def end(self) -> None:
+        """Show what is left; nothing more comes. Safe to call twice."""
+        ...
+
+
+def show(events: Iterable[AnswerEvent], links: Links) -> Answer:
+    """Show an answer while it comes, then what follows it.
+
+    Args:
+        events: what is streamed; the last event holds the answer.
+        links: gives the `file://` links of the answer's sources.
+    """
+    told, answer = "", Answer(question="", state=AnswerState.INCOMPLETE, markdown="")
+    with opened_page() as page:
+        for event in events:
+            if isinstance(event, AnswerStarted):
+                page.sources = event.sources
+            elif isinstance(event, AnswerReasoning):
+                page.think(event.text)
+            elif isinstance(event, AnswerText):
+                told += event.text
+                page.write(event.text)
+            else:
+                answer = event.answer
+    if not told.strip() and answer.markdown:
+        print_markdown(block(answer.markdown).strip())
+    print_rest(answer, links(answer))
+    return answer
+
+
+@contextmanager
+def opened_page() -> Iterator[Page]:
+    """The page that fits where standard output goes; it is left in order, whatever happens."""
+    page: Page = MarkdownPage() if is_terminal() else PlainPage()
+    try:
+        yield page
+    finally:
+        page.end()
+
+
+@define
+class PlainPage:
+    """Passes text on as it comes; reasoning goes to standard error."""
+
+    sources: tuple[SearchHit, ...] = ()
+    _wrote: bool = field(default=False, init=False)
+    _thought: bool = field(default=False, init=False)
+
+    def think(self, text: str) -> None:
+        self._thought = True
+        sys.stderr.write(block(text))
+        sys.stderr.flush()
+
+    def write(self, text: str) -> None:
+        self._end_thoughts()
+        self._wrote = True
+        sys.stdout.write(block(text))
+        sys.stdout.flush()
+
+    def end(self) -> None:
+        self._end_thoughts()
+        if self._wrote:
+            sys.stdout.write("\n")
+        self._wrote = False
+
+    def _end_thoughts(self) -> None:
+        if self._thought:
+            sys.stderr.write("\n\n")
+        self._thought = False
+
+
+@define
+class MarkdownPage:
+    """Sets finished blocks as Markdown for good, and the one that is being written again and again.
+
+    Only that one is redrawn, so that an answer may be longer than the screen.
+    """
+
+    sources: tuple[SearchHit, ...] = ()
+    clock: Callable[[], float] = time.monotonic
+    _console: "Console" = field(factory=lambda: console_on(sys.stdout), init=False)
+    _open: str = field(default="", init=False)
+    """The text that is not settled."""
+    _live: "Live | None" = field(default=None, init=False)
+    _drawn_at: float = field(default=float("-inf"), init=False)
+    _settled: bool = field(default=False, init=False)
+    _thought: bool = field(default=False, init=False)
+
+    def __attrs_post_init__(self) -> None:
+        self._markdown("")  # what it imports must not hold up the first word
+
+    def think(self, text: str) -> None:
+        from rich.text import Text
+
+        self._thought = True
+        self._console.print(Text(block(text), style="dim italic"), end="", soft_wrap=True)
+
+    def write(self, text: str) -> None:
+        self._end_thoughts()
+        self._open += text
+        at = settled(self._open)
+        if at:
+            ready, self._open = self._open[:at], self._open[at:]
+            self._set(ready)
+        self._draw()
+
+    def end(self) -> None:
+        self._end_thoughts()
+        self._stop()
+        if self._open.strip():
+            self._set(self._open)
+        self._open = ""
+
+    def _draw(self) -> None:
+        from rich.live import Live
+
+        shown = self._markdown(self._open)
+        if self._live is None:
+            self._live = Live(
+                shown,
+                console=self._console,
+                refresh_per_second=1 / REDRAW_S,
+                transient=True,
+                vertical_overflow="ellipsis",
+            )
+            self._live.start(refresh=True)
+            self._drawn_at = self.clock()
+            return
+        due = self.clock() - self._drawn_at >= REDRAW_S
+        self._live.update(shown, refresh=due)  # otherwise its own thread draws soon
+        if due:
+            self._drawn_at = self.clock()
+
+    def _set(self, text: str) -> None:
+        """Print blocks for good."""
+        if self._live is not None:
+            self._live.update(self._markdown(""))
+        if self._settled:
+            self._console.print()
+        self._console.print(self._markdown(text))
+        self._settled = True
+
+    def _markdown(self, text: str) -> "Markdown":
+        from rich.markdown import Markdown
+
+        # A model's text must not hide where a link leads: links are shown as they are written.
+        return Markdown(checked(block(text), self.sources), hyperlinks=False)
+
+    def _stop(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+        self._live = None
+
+    def _end_thoughts(self) -> None:
+        if self._thought:
+            self._console.print("\n")
+        self._thought = False
+
+
+def settled(text: str) -> int:
+    """How much of a text that is being written is whole blocks of Markdown, in characters.
+
+    A block ends with a blank line that no indented line follows, for that one may belong to a list; within a fence
+    none does.
+    """
+    for gap in reversed(list(_BETWEEN.finditer(text))):
+        if len(_FENCE.findall(text[: gap.start()])) % 2 == 0:
+            return gap.end()
+    return 0
+
+
+def checked(text: str, sources: tuple[SearchHit, ...]) -> str:
+    """Take out citations of sources that do not exist, as is done with the whole answer at its end."""
+    excerpts = tuple(Excerpt(number=number, hit=hit) for number, hit in enumerate(sources, 1))
+    return check(without_refusals(text), Evidence(question="", excerpts=excerpts)).markdown
