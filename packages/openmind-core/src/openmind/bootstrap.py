@@ -358,8 +358,8 @@ class Assembly:
             changes["extraction", "images", "enabled"] = images
         if choice is not None:
             changes |= {("provider", key): None for key in self.config.provider_settings}
-            changes |= {("provider", key): value for key, value in choice.settings.items()}
             changes["provider", "name"] = choice.name
+            changes |= {("provider", key): value for key, value in choice.settings.items()}
         ConfigFile(self.home.config_file).update(changes)
 
     def embedders(self) -> Embedders:
