@@ -1,6 +1,9 @@
+import re
 import subprocess
 import sys
+from pathlib import Path
 
+import openmind_stores.lance
 import pytest
 
 
@@ -71,3 +74,10 @@ def test_nothing_is_said_on_stderr_and_the_environment_stays_as_it_was() -> None
     )
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_only_the_engine_module_imports_lance_arrow_and_pandas() -> None:
+    folder = Path(openmind_stores.lance.__file__).parent
+    importing = re.compile(r"^\s*(import|from) (lance|lancedb|pyarrow|pandas)\b", re.MULTILINE)
+
+    assert [path.name for path in folder.glob("*.py") if importing.search(path.read_text())] == ["engine.py"]
