@@ -213,3 +213,32 @@ def test_a_large_file_does_not_keep_a_stop_from_being_heard(world, memory) -> No
     assert report.run.state is JobState.STOPPED
     assert report.run.tally.indexed == 0
     assert time.monotonic() - steering.turned_at < SOON_S
+
+
+def test_a_search_does_not_wait_for_a_server_that_hangs(world, hanging, monkeypatch) -> None:
+    monkeypatch.setattr("openmind.application.searching.MOST_PATIENCE_S", 0.3)
+    hanging.free.set()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    world.provider.embeddings = Silent(hanging.inner)
+    with world.memory() as memory:
+        result = memory.search("heliotrope")
+
+    assert [hit.file_name for hit in result.hits] == ["a.txt"]
+    assert "did not answer" in result.degraded_reason
+
+
+class Silent:
+    """An embedder whose server takes every request and answers none."""
+
+    def __init__(self, inner) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str):
+        return getattr(self.inner, name)
+
+    def embed(self, texts, *, role):
+        threading.Event().wait(5)
+        raise AssertionError("nobody waits that long")

@@ -11,6 +11,17 @@ from openmind_cli.render.progress import shown_progress
 from openmind_cli.render.reports import is_partial, print_report
 
 app = App(name="index")
+JOBS = (
+    ("start", "Index in the background."),
+    ("status", "Show how far the background job is."),
+    ("pause", "Let the background job rest."),
+    ("resume", "Let a paused job go on."),
+    ("stop", "End the background job."),
+    ("history", "Show what earlier runs did."),
+    ("worker", "Carry out a background job in this process."),
+)
+for name, line in JOBS:
+    app.command(f"openmind_cli.commands.jobs:{name}", name=name, help=line)
 
 
 @app.default

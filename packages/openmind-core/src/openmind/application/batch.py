@@ -27,6 +27,9 @@ BATCH_BYTES = 64 * 1024 * 1024
 """Text, words and vectors that wait in memory for a commit."""
 BATCH_SECONDS = 30.0
 """A batch is committed after this long, however small, so that what was read can be found."""
+FIRST_BATCH_SECONDS = 3.0
+"""The first batch of a run is committed sooner, each later one after three times as long: somebody may be waiting to
+see that something happens."""
 BYTES_PER_CHAR = 3
 """Rough size in memory of a passage's text and words, for each character of the text."""
 
@@ -78,6 +81,7 @@ class OpenBatch:
     _rows: int = field(default=0, init=False)
     _bytes: int = field(default=0, init=False)
     _opened: float = field(default=0.0, init=False)
+    _patience_s: float = field(default=FIRST_BATCH_SECONDS, init=False)
     added_rows: int = field(default=0, init=False)
     """Rows written by all commits of this batch object."""
 
@@ -87,7 +91,7 @@ class OpenBatch:
         if not self._entries and not self._records:
             return False
         full = self._rows >= BATCH_ROWS or self._bytes >= BATCH_BYTES
-        return full or self.clock() - self._opened >= BATCH_SECONDS
+        return full or self.clock() - self._opened >= self._patience_s
 
     def put(self, entry: Entry) -> None:
         """Add a file whose passages change."""
@@ -113,6 +117,8 @@ class OpenBatch:
         """
         entries = [entry for entry in self._entries if self._is_as_it_was_read(entry)]
         records = self._records
+        if entries:
+            self._patience_s = min(3 * self._patience_s, BATCH_SECONDS)
         self._clear()
         if entries:
             self._publish(entries, records)

@@ -74,6 +74,15 @@ class JobService:
         except StoreError:  # where nothing can be written, the truth can still be told
             return believable
 
+    def under_way(self) -> IndexJob | IndexRun | None:
+        """What goes on, else the job that was made last: a run in the foreground has no job."""
+        job = self.current()
+        if job is None or job.state.finished:
+            for run in self.history(limit=1):
+                if not run.state.finished:
+                    return run
+        return job
+
     def history(self, *, limit: int = 20) -> tuple[IndexRun, ...]:
         """Runs as they really are, the newest first, in the background or not."""
         with self.catalog.reading() as snapshot:

@@ -38,6 +38,7 @@ class RunLog:
     notices: list[str] = field(factory=list)
     _current: str = field(default="", init=False)
     _counts: Counter[str] = field(factory=Counter, init=False)
+    _promised: Counter[str] = field(factory=Counter, init=False)
     _saved_at: float = field(default=float("-inf"), init=False)
     _told_at: float = field(default=float("-inf"), init=False)
 
@@ -48,6 +49,15 @@ class RunLog:
     def count(self, **more: int) -> None:
         """Add to the tally."""
         self._counts.update(more)
+
+    def promise(self, **more: int) -> None:
+        """Add to the tally what the next commit makes true: whoever looks is told of nothing that is not kept yet."""
+        self._promised.update(more)
+
+    def settle(self) -> None:
+        """Count what was promised: it is committed."""
+        self._counts.update(self._promised)
+        self._promised.clear()
 
     def fail(self, path: str, code: str, message: str) -> None:
         """Note a file that is not, or not wholly, searchable."""

@@ -1,9 +1,13 @@
 """Search: what is asked, of which files, and how it ended."""
 
+import time
 from collections.abc import Callable
+from functools import partial
 
 from attrs import evolve, field, frozen
 
+from openmind.application.embedders import BUILTIN
+from openmind.application.patience import patiently
 from openmind.application.snapshot_search import Findings, Question, SnapshotSearch
 from openmind.application.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
@@ -30,7 +34,13 @@ LONGEST_RUN = 4
 """Longer queries have enough other words to be found by."""
 ATTEMPTS = 3
 """A table may be replaced by another between two looks at the catalog; hardly ever twice in a row."""
+MOST_PATIENCE_S = 10.0
+"""A server that takes longer to embed a query is busy or hangs: the words have an answer meanwhile."""
 UNREADABLE = "The index cannot be read; the next `openmind index` makes it again from the kept text."
+
+
+class _TooSlow(Exception):
+    """A server took too long."""
 
 
 @frozen(kw_only=True)
@@ -56,6 +66,7 @@ class SearchService:
     scope: tuple[SourceId, ...] | None = None
     """Only these sources exist for whoever asks; None means all."""
     tally: PassageTally = field(factory=PassageTally, eq=False)
+    clock: Callable[[], float] = time.monotonic
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Find the passages nearest to a query, best first.
@@ -94,6 +105,22 @@ class SearchService:
             table = snapshot.live_table()
         if table is None:
             return None
+        if table.identity.embedder.provider == BUILTIN:
+            return self._ask(table, query)
+        deadline = self.clock() + MOST_PATIENCE_S
+
+        def heed() -> None:
+            if self.clock() > deadline:
+                raise _TooSlow
+
+        try:
+            return patiently(partial(self._ask, table, query), while_waiting=heed)
+        except _TooSlow:
+            told = f"Found by words only: {table.identity.embedder.model} did not answer within {MOST_PATIENCE_S:g} s."
+            return Meaning(table=table, profile=RetrievalProfile(), notes=(told,))
+
+    def _ask(self, table: IndexTable, query: str) -> Meaning:
+        """Ask the embedder of a table; one that is a server's may keep us waiting."""
         identity = table.identity.embedder
         embedder = self.embedder_for(identity)
         if embedder is None:

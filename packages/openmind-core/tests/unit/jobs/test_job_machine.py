@@ -99,7 +99,9 @@ def machine(world_type, script):
             """The wish to pause was read, and somebody changed their mind before it was obeyed."""
             before = self.service.current().state
             self.row.act(JobAction.REST)
-            if before is not JobState.PAUSE_REQUESTED:
+            if before is JobState.PAUSE_REQUESTED:
+                self.resting = True
+            else:
                 assert self.service.current().state is before
 
         @precondition(works)

@@ -1,0 +1,168 @@
+"""`openmind index start`, `status`, `pause`, `resume`, `stop`, `history` and `worker`: indexing in the background."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+from openmind import OpenMind, open_memory
+from openmind.domain.contract import job_object, run_object
+from openmind.domain.ids import JobId
+from openmind.domain.jobs import IndexJob, JobState
+from openmind.domain.pace import average_pace
+
+from openmind_cli.exit_codes import OK
+from openmind_cli.parameters import Json, Switch
+from openmind_cli.render.jobs import (
+    HISTORY_HEADS,
+    Watch,
+    history_rows,
+    job_lines,
+    job_of,
+    now,
+    rows_of,
+    status_object,
+)
+from openmind_cli.render.lines import line, note, print_columns, print_lines
+from openmind_cli.render.objects import print_list, print_object
+from openmind_cli.terminal import is_terminal
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LOOK_EVERY_S = 0.5
+TOLD = {
+    JobState.PAUSE_REQUESTED: "will pause in a moment",
+    JobState.PAUSED: "is paused; `openmind index resume` lets it go on",
+    JobState.STOP_REQUESTED: "will stop in a moment; what it has finished is kept",
+    JobState.STOPPED: "has stopped; what it had finished is kept",
+    JobState.PENDING: "is about to begin",
+    JobState.DISCOVERING: "is looking what has changed",
+    JobState.RUNNING: "goes on",
+}
+
+
+def start(*, json: Json = False) -> int:
+    """Index in the background.
+
+    The terminal may be closed meanwhile. When a job is under way already, that one is shown. What was read can be
+    found at once.
+    """
+    with open_memory() as memory:
+        before = memory.jobs.current()
+        job = memory.jobs.start()
+    if json:
+        print_object(job_object(job))
+        return OK
+    again = before is not None and before.id == job.id
+    print_lines([line(f"{job.id} {'is under way already' if again else 'indexes in the background now'}.")])
+    note("Next: `openmind index status` shows how far it is.")
+    return OK
+
+
+def status(*, once: Switch = False, json: Json = False) -> int:
+    """Show how far the background job is.
+
+    At a terminal the table is kept up to date until Ctrl-C.
+
+    Parameters
+    ----------
+    once
+        Show it once and end.
+    """
+    with open_memory(create=False) as memory:
+        if json or once or not is_terminal():
+            job = job_of(memory.jobs.under_way())
+            found = average_pace(job) if job else None
+            if json:
+                print_object(status_object(job, found, now()))
+            else:
+                print_lines(job_lines(rows_of(job, found, now())))
+            return OK
+        _follow(memory)
+    return OK
+
+
+def pause(*, json: Json = False) -> int:
+    """Let the background job rest after the file, or the page, it is at."""
+    with open_memory(create=False) as memory:
+        return _steered(memory.jobs.pause(), json=json)
+
+
+def resume(*, json: Json = False) -> int:
+    """Let a paused job go on."""
+    with open_memory(create=False) as memory:
+        return _steered(memory.jobs.resume(), json=json)
+
+
+def stop(*, json: Json = False) -> int:
+    """End the background job; what it has finished is kept, and the next one goes on from there."""
+    with open_memory(create=False) as memory:
+        return _steered(memory.jobs.stop(), json=json)
+
+
+def history(*, limit: Annotated[int, Parameter(validator=Number(gte=1, lte=1_000))] = 20, json: Json = False) -> int:
+    """Show what earlier runs did, the newest first.
+
+    Parameters
+    ----------
+    limit
+        How many; 1 to 1000.
+    """
+    with open_memory(create=False) as memory:
+        runs = memory.jobs.history(limit=limit)
+    if json:
+        print_list("runs", ({"run_id": run.id, **run_object(run)} for run in runs))
+    elif runs:
+        print_columns(list(history_rows(runs)), heads=HISTORY_HEADS, wide=("error",))
+    else:
+        note("Nothing was indexed yet. `openmind index` reads the sources.")
+    return OK
+
+
+def worker(*, job_id: str) -> int:
+    """Carry out a background job in this process; `openmind index start` does it for you.
+
+    Parameters
+    ----------
+    job_id
+        The job.
+    """
+    from openmind.worker import carry_out  # loads the engine
+
+    return carry_out(JobId(job_id))
+
+
+def _steered(job: IndexJob, *, json: bool) -> int:
+    if json:
+        print_object(job_object(job))
+    else:
+        print_lines([line(f"{job.id} {TOLD.get(job.state, f'has {job.state.value}')}.")])
+    return OK
+
+
+def _follow(memory: OpenMind) -> None:
+    from rich.live import Live
+
+    watch = Watch()
+    try:
+        with Live(_table(memory, watch), auto_refresh=False, vertical_overflow="visible") as live:
+            while True:
+                time.sleep(LOOK_EVERY_S)
+                live.update(_table(memory, watch), refresh=True)
+    except KeyboardInterrupt:
+        return  # which is how one leaves
+
+
+def _table(memory: OpenMind, watch: Watch) -> "Table":
+    from rich.table import Table
+    from rich.text import Text
+
+    job = job_of(memory.jobs.under_way())
+    found = watch.look(job) if job else None
+    table = Table(title="Indexing (Ctrl-C leaves; the job goes on)", title_justify="left", show_header=False)
+    table.add_column(style="dim", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, value in rows_of(job, found, now()):
+        table.add_row(Text(name), Text(value))
+    return table

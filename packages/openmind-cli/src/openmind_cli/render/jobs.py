@@ -1,0 +1,149 @@
+"""Background jobs: one at a glance, a table that follows one, and what earlier runs did."""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+
+from attrs import define, field
+from openmind.domain.contract import Object, job_object
+from openmind.domain.ids import JobId
+from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState
+from openmind.domain.pace import Pace, average_pace, pace
+
+from openmind_cli.render.amounts import between, count, duration, moment
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.lines import Line, Span, line
+
+WIDTH = 17
+WINDOW = 20
+"""Looks that the pace is taken over: some ten seconds."""
+BAR_WIDTH = 30
+
+
+def now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)
+
+
+@define
+class Watch:
+    """Watches a job from look to look, and so knows its pace better than any average."""
+
+    clock: Callable[[], float] = time.monotonic
+    _seen: deque[tuple[float, IndexTally]] = field(factory=lambda: deque(maxlen=WINDOW), init=False)
+    _job: str = field(default="", init=False)
+
+    def look(self, job: IndexJob) -> Pace | None:
+        """Take a look at the job; None while nothing can be said of its pace."""
+        if job.id != self._job or job.state is not JobState.RUNNING:
+            self._job = job.id
+            self._seen.clear()
+        if job.state is not JobState.RUNNING:
+            return None
+        self._seen.append((self.clock(), job.tally))
+        (then, before), (at, after) = self._seen[0], self._seen[-1]
+        return pace(before, after, at - then) or average_pace(job)
+
+
+def job_of(found: IndexJob | IndexRun | None) -> IndexJob | None:
+    """Show a run in the foreground as the job that it has not."""
+    if not isinstance(found, IndexRun):
+        return found
+    return IndexJob(
+        id=JobId(""),
+        state=found.state,
+        tally=found.tally,
+        current_file=found.current_file,
+        error=found.error,
+        started_at=found.started_at,
+        completed_at=found.finished_at,
+        updated_at=found.heartbeat_at,
+        process=found.process,
+    )
+
+
+def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[tuple[str, str]]:
+    """The rows of the table: name and value."""
+    if job is None:
+        yield "state", "idle: no job was started yet"
+        return
+    tally = job.tally
+    yield "job", job.id or "none: `openmind index` runs in the foreground"
+    yield "state", state_text(job, at)
+    if job.error:
+        yield ("reason" if job.state is JobState.PAUSED else "error"), one_line(job.error)
+    yield "total files", f"{tally.total:,}"
+    yield "processed", f"{tally.processed:,}"
+    yield "indexed", f"{tally.indexed:,}"
+    yield "already indexed", f"{tally.already_indexed:,}"
+    if tally.moved:
+        yield "moved", f"{tally.moved:,}"
+    yield "skipped", f"{tally.skipped:,}"
+    yield "failed", f"{tally.failed:,}"
+    if tally.removed:
+        yield "removed", f"{tally.removed:,}"
+    if tally.waiting_deletions:
+        yield "waiting", f"{count(tally.waiting_deletions, 'file')} gone from disk; `openmind index --accept-deletions`"
+    yield "passages", f"{tally.chunks:,}"
+    yield "progress", progress_text(job)
+    if found is not None:
+        yield "pace", f"{found.files_per_s:,.1f} files/s, about {duration(found.seconds_left)} left"
+    if job.current_file:
+        yield "current file", one_line(job.current_file)
+    yield "started", moment(job.started_at)
+    if job.completed_at:
+        seconds = between(job.started_at, job.completed_at)
+        yield "ended", moment(job.completed_at) + (f", after {duration(seconds)}" if seconds is not None else "")
+
+
+def progress_text(job: IndexJob) -> str:
+    """`45 %`; a run that has found nothing yet has made no progress."""
+    if not job.tally.total and not job.state.finished:
+        return "0 %"
+    return f"{job.tally.progress:.0f} %"
+
+
+def state_text(job: IndexJob, at: datetime) -> str:
+    """`running`, and whether it seems to be stuck."""
+    state = job.state.value.replace("_", " ")
+    who = f" (process {job.process.pid})" if job.process and not job.state.finished else ""
+    stuck = "; stuck: no sign of life for a minute, its log says where" if job.is_stuck(at) else ""
+    return f"{state}{who}{stuck}"
+
+
+def job_lines(rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
+    """The table as lines."""
+    for name, value in rows:
+        yield line(Span(f"{name:<{WIDTH}}", "dim"), value)
+
+
+def status_object(job: IndexJob | None, found: Pace | None, at: datetime) -> Object:
+    """The job of the API, and what only a look at the clock tells."""
+    return {
+        **job_object(job),
+        "job_id": job.id or None if job else None,
+        "stuck": job is not None and job.is_stuck(at),
+        "files_per_second": round(found.files_per_s, 2) if found else None,
+        "seconds_left": round(found.seconds_left, 1) if found else None,
+        "pid": job.process.pid if job and job.process else None,
+    }
+
+
+HISTORY_HEADS = ("began", "state", "took", "indexed", "already", "moved", "removed", "skipped", "failed", "by", "error")
+
+
+def history_rows(runs: Iterable[IndexRun]) -> Iterator[Sequence[str]]:
+    """One row a run."""
+    for run in runs:
+        seconds = between(run.started_at, run.finished_at or run.heartbeat_at)
+        tally = run.tally
+        numbers = (tally.indexed, tally.already_indexed, tally.moved, tally.removed, tally.skipped, tally.failed)
+        yield (
+            moment(run.started_at),
+            run.state.value.replace("_", " "),
+            duration(seconds) if seconds is not None else "",
+            *(f"{number:,}" for number in numbers),
+            run.job_id or "command",
+            one_line(run.error),
+        )

@@ -1,0 +1,113 @@
+"""Background jobs, in words."""
+
+from datetime import UTC, datetime, timedelta
+
+import attrs
+import pytest
+from openmind.domain.ids import JobId, RunId
+from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
+from openmind_cli.render.jobs import Watch, history_rows, job_of, rows_of, status_object
+
+BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def a_job(**changes: object) -> IndexJob:
+    values: dict[str, object] = {
+        "id": JobId("job_001122334455"),
+        "state": JobState.RUNNING,
+        "tally": IndexTally(indexed=90, already_indexed=100, skipped=10, total=400, chunks=1_234),
+        "current_file": "/home/me/a\nb.md",
+        "started_at": BEGAN.isoformat(),
+        "updated_at": (BEGAN + timedelta(seconds=10)).isoformat(),
+        "process": ProcessMark(pid=4711, started_at=1.0, boot_id="boot"),
+    }
+    return IndexJob(**(values | changes))
+
+
+def table(job: IndexJob | None, found=None, seconds: float = 10) -> dict[str, str]:
+    return dict(rows_of(job, found, BEGAN + timedelta(seconds=seconds)))
+
+
+def test_the_table_says_how_far_it_is() -> None:
+    job = a_job()
+
+    rows = table(job, Watch().look(job))
+
+    assert rows["state"] == "running (process 4711)"
+    assert (rows["total files"], rows["processed"], rows["already indexed"]) == ("400", "200", "100")
+    assert (rows["passages"], rows["progress"]) == ("1,234", "50 %")
+    assert rows["pace"] == "10.0 files/s, about 20 s left"
+    assert rows["current file"] == "/home/me/a\\nb.md"
+
+
+def test_without_a_job_it_is_idle() -> None:
+    assert table(None) == {"state": "idle: no job was started yet"}
+    assert status_object(None, None, BEGAN)["state"] == "idle"
+    assert status_object(None, None, BEGAN)["stuck"] is False
+
+
+def test_the_pace_is_that_of_the_last_seconds() -> None:
+    times = iter([0.0, 2.0, 4.0])
+    watch = Watch(clock=lambda: next(times))
+    for indexed in (0, 10, 60):
+        found = watch.look(a_job(tally=IndexTally(indexed=indexed, total=100)))
+
+    assert found is not None
+    assert (found.files_per_s, round(found.seconds_left, 3)) == (15.0, round(40 / 15, 3))
+
+
+def test_nothing_is_said_of_the_pace_of_a_job_that_rests() -> None:
+    paused = a_job(state=JobState.PAUSED, error="the model server does not answer")
+
+    assert Watch().look(paused) is None
+    assert table(paused)["reason"] == "the model server does not answer"
+
+
+def test_progress_never_passes_a_hundred_and_nothing_found_is_no_progress() -> None:
+    assert table(a_job(tally=IndexTally(indexed=12, total=10)))["progress"] == "100 %"
+    assert table(a_job(state=JobState.DISCOVERING, tally=IndexTally()))["progress"] == "0 %"
+
+
+def test_a_silent_job_shows_as_stuck() -> None:
+    assert "stuck" in table(a_job(), seconds=120)["state"]
+    assert status_object(a_job(), None, BEGAN + timedelta(seconds=120))["stuck"] is True
+
+
+def test_a_finished_job_says_how_long_it_took() -> None:
+    ended = (BEGAN + timedelta(seconds=65)).isoformat()
+
+    rows = table(a_job(state=JobState.FAILED, error="the disk is full", completed_at=ended))
+
+    assert rows["error"] == "the disk is full"
+    assert rows["ended"].endswith("after 1 min 05 s")
+    assert rows["state"] == "failed"
+
+
+def test_a_run_in_the_foreground_is_shown_without_a_job() -> None:
+    run = IndexRun(id=RunId("run_1"), started_at=BEGAN.isoformat(), tally=IndexTally(indexed=1, total=2))
+
+    job = job_of(run)
+
+    assert table(job)["job"].startswith("none")
+    assert status_object(job, None, BEGAN)["job_id"] is None
+
+
+def test_the_history_has_one_row_a_run() -> None:
+    run = IndexRun(
+        id=RunId("run_1"),
+        started_at=BEGAN.isoformat(),
+        finished_at=(BEGAN + timedelta(seconds=5)).isoformat(),
+        state=JobState.COMPLETED,
+        tally=IndexTally(indexed=1_000, failed=2),
+    )
+
+    by_command, by_job = history_rows([run, attrs.evolve(run, job_id=JobId("job_1"), error="a\nb")])
+
+    assert by_command[1:4] == ("completed", "5.0 s", "1,000")
+    assert by_command[-2:] == ("command", "")
+    assert by_job[-2:] == ("job_1", "a\\nb")
+
+
+@pytest.mark.parametrize("state", JobState)
+def test_every_state_can_be_shown(state: JobState) -> None:
+    assert state.value.replace("_", " ") in table(a_job(state=state))["state"]
