@@ -249,7 +249,13 @@ def read_events() -> Callable[[httpx.Response], Iterator[tuple[str, Any]]]:
     return events
 
 
-def make_world(folder: Path) -> World:
+@pytest.fixture(scope="session")
+def make_world() -> Callable[[Path], World]:
+    """Make a world anywhere."""
+    return world_in
+
+
+def world_in(folder: Path) -> World:
     identity = EmbedderIdentity(provider="fake", model="fake-embedder", dimension=64)
     provider = ManyModels(embeddings=FakeEmbeddings(identity=identity), answers=FakeAnswers(script=["It is so [1]."]))
     notes = folder / "notes"
@@ -263,7 +269,7 @@ def make_world(folder: Path) -> World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     """An empty home, and a folder of notes that is no source yet."""
-    return make_world(tmp_path)
+    return world_in(tmp_path)
 
 
 @pytest.fixture
@@ -276,7 +282,7 @@ def api(world: World) -> Iterator[Api]:
 @pytest.fixture(scope="session")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
     """An indexed memory with a chat model, served; tests only read."""
-    world = make_world(tmp_path_factory.mktemp("shared"))
+    world = world_in(tmp_path_factory.mktemp("shared"))
     world.configure(chat="fake-chat")
     world.index()
     with world.served(origins=("http://localhost:3000",)) as api:

@@ -6,7 +6,7 @@ from openmind.application.documents import MAX_PAGE
 from openmind.domain.files import FileReason, FileStatus
 
 from openmind_api.problems import MEDIA_TYPE
-from openmind_api.schemas.replies import Problem, Reply
+from openmind_api.schemas.replies import Problem, Reply, ServerEvent
 from openmind_api.sse import MEDIA_TYPE as EVENT_STREAM
 
 Responses = dict[int, ResponseSpec]
@@ -18,6 +18,7 @@ MEANING = {
     404: "There is no such thing",
     409: "Something stands in the way",
     413: "The body is too large",
+    414: "Path and query are too long",
     415: "The body is no JSON",
     422: "The request breaks the schema",
     429: "Too many at once; see Retry-After",
@@ -34,7 +35,7 @@ REASON = Parameter(
 SOURCE_FILTER = Parameter(pattern=r"^src_[0-9a-f]{12}$", max_length=16, description="Only files of this source.")
 START = Parameter(ge=0, le=2**31 - 1, description="Number of the first passage, from 0.")
 LIMIT = Parameter(ge=1, le=MAX_PAGE, description="Most entries of a page.")
-AFTER = Parameter(max_length=16_000, description="`next` of the page before.")
+AFTER = Parameter(pattern=r"^[A-Za-z0-9_-]*={0,2}$", description="`next` of the page before.")
 
 
 def answers(kind: type[Reply], *, status: int = 200) -> Responses:
@@ -45,7 +46,7 @@ def answers(kind: type[Reply], *, status: int = 200) -> Responses:
 
 def events(description: str) -> Responses:
     """Say that a route answers with events."""
-    return {200: ResponseSpec(str, description=description, media_type=EVENT_STREAM, generate_examples=False)}
+    return {200: ResponseSpec(ServerEvent, description=description, media_type=EVENT_STREAM, generate_examples=False)}
 
 
 def unchanged() -> Responses:

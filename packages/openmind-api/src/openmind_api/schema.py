@@ -91,7 +91,7 @@ def _complete(operation: Node) -> None:
         common |= {413, 415, 422}
         _loosen(cast(Node, body))
     if operation.get("parameters"):
-        common |= {422}
+        common |= {414, 422}
     for status in sorted(common):
         problem: Node = {"description": MEANING[status], "content": {MEDIA_TYPE: {"schema": PROBLEM}}}
         responses.setdefault(str(status), problem)

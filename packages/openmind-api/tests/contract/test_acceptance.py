@@ -35,7 +35,8 @@ def test_acceptance_source_removal_cannot_race_an_unfinished_background_indexing
     refused = api.delete(f"/sources/{source['id']}")
 
     assert refused.status_code == 409
-    assert api.job_finished()["state"] == "completed"
+    finished = api.job_finished()
+    assert (finished["state"], finished["error"]) == ("completed", None)
     assert api.delete(f"/sources/{source['id']}").status_code == 200
 
 
@@ -83,8 +84,8 @@ def test_acceptance_public_health_works_without_a_token_while_all_private_routes
         assert http.get("/health").status_code == 200
         for path in paths:
             for method in ("GET", "POST", "PUT", "PATCH", "DELETE"):
-                for headers in ({}, {"Authorization": "Bearer " + "x" * 43}):
-                    assert http.request(method, path, headers=headers).status_code == 401
+                assert http.request(method, path).status_code == 401
+            assert http.get(path, headers={"Authorization": "Bearer " + "x" * 43}).status_code == 401
 
 
 def test_acceptance_the_openapi_schema_declares_bearer_security_for_private_routes(shared) -> None:
@@ -139,7 +140,8 @@ def test_acceptance_search_ask_streaming_ask_source_management_model_selection_a
     assert api.get("/index/status").json()["job_id"] == started["job_id"]
     assert api.post("/index/pause").json()["state"] in {"pause_requested", "paused"}
     assert api.post("/index/resume").status_code == 200
-    assert api.job_finished()["state"] == "completed"
+    finished = api.job_finished()
+    assert (finished["state"], finished["error"]) == ("completed", None)
 
     assert api.post("/search", {"query": "rent increase"}).json()["results"][0]["file_name"] == "rent.md"
     assert api.post("/ask", QUESTION).json()["answer"] == "It is so [1]."

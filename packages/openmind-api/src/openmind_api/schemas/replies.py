@@ -260,6 +260,13 @@ class Answer(Reply, kw_only=True):
     error: str | None
 
 
+class ServerEvent(Reply, kw_only=True):
+    """One event of a stream; `data` holds a JSON object."""
+
+    event: str
+    data: str
+
+
 class EndedSession(Reply, kw_only=True):
     """A conversation was forgotten."""
 
