@@ -9,6 +9,7 @@ from typing import Final
 from attrs import define, field
 from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
+from openmind.ports.storage import StorageHealth
 
 from openmind_stores.sqlite.catalog import CATALOG_FILE, SqliteCatalog
 from openmind_stores.sqlite.connection import size_of
@@ -56,6 +57,20 @@ class LocalStorage:
             raise translate_os(error, self.home) from error
         self._catalog.initialise(written_by=_own_version)
 
+    def is_ours(self) -> bool:
+        from openmind_stores.sqlite.checkup import is_ours
+
+        return is_ours(self._catalog.path)
+
+    def examine(self) -> StorageHealth:
+        from openmind_stores.sqlite.checkup import ENGINE_VERSION, damage_of
+
+        return StorageHealth(
+            versions={"SQLite": ENGINE_VERSION, "LanceDB": _version_of("lancedb"), "Lance": _version_of("pylance")},
+            damage=damage_of(self._catalog.path),
+            quarantined=tuple(str(path) for path in sorted((self.home / CHUNKS_FOLDER).glob("*.broken-*"))),
+        )
+
     def index_lock(self) -> AbstractContextManager[None]:
         return hold_index_lock(self.home / INDEX_LOCK)
 
@@ -71,6 +86,15 @@ def _own_version() -> str:
     from importlib.metadata import version  # costs as much as reading the whole status
 
     return version("openmind-stores")
+
+
+def _version_of(distribution: str) -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 def _folder_size(folder: Path) -> int:

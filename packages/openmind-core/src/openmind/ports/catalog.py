@@ -131,6 +131,13 @@ class CatalogReader(Protocol):
         """
         ...
 
+    def files_without_passages(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
+        """Page through files that lost their live passages and have not got them back, in order of id.
+
+        `after` is the last id seen.
+        """
+        ...
+
     def text(self, content_hash: str, extractor: str) -> bytes | None:
         """The kept text of some content as one extractor version read it: packed by `domain.packing`."""
         ...
@@ -208,6 +215,10 @@ class CatalogReader(Protocol):
 
     def job(self, job_id: JobId) -> IndexJob | None:
         """Fetch one job."""
+        ...
+
+    def jobs(self, *, limit: int = 20) -> tuple[IndexJob, ...]:
+        """The jobs that were made last come first."""
         ...
 
     def latest_job(self) -> IndexJob | None:

@@ -120,6 +120,10 @@ class ChunkStore(Protocol):
     business; deleting twice is harmless.
     """
 
+    def tables(self) -> tuple[str, ...]:
+        """Name the tables that are there, readable or not, in order; costs no more than listing a folder."""
+        ...
+
     def create(self, table: str, *, dimension: int) -> None:
         """Make an empty table; nothing happens when a readable one of that name and dimension is there.
 

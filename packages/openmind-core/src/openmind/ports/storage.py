@@ -3,8 +3,22 @@
 from contextlib import AbstractContextManager
 from typing import Protocol
 
+from attrs import field, frozen
+
 from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
+
+
+@frozen(kw_only=True)
+class StorageHealth:
+    """What storage says about itself, for doctor."""
+
+    versions: dict[str, str] = field(factory=dict)
+    """By name of the engine."""
+    damage: tuple[str, ...] = ()
+    """A sentence for each thing that is wrong with the catalog; empty when it is sound."""
+    quarantined: tuple[str, ...] = ()
+    """What was moved aside because it could not be read, and is still on the disk."""
 
 
 class Storage(Protocol):
@@ -23,6 +37,18 @@ class Storage(Protocol):
             HomeNewer: a newer OpenMind wrote this home.
             StoreError: it cannot be created or migrated; what was there is as it was.
         """
+        ...
+
+    def is_ours(self) -> bool:
+        """Whether OpenMind, of whatever version, made the catalog in this home. Reads only; False when there is none.
+
+        Raises:
+            StoreError: there is one and it cannot be read.
+        """
+        ...
+
+    def examine(self) -> StorageHealth:
+        """Look for damage; takes as long as reading the whole catalog."""
         ...
 
     def index_lock(self) -> AbstractContextManager[None]:

@@ -102,6 +102,11 @@ def require_ours(link: Link) -> None:
         )
 
 
+def has_tables(link: Link) -> bool:
+    """Whether there is a legacy catalog at all: an empty database could be anybody's."""
+    return bool(link.rows(_TABLES))
+
+
 def set_aside(link: Link) -> tuple[str, ...]:
     """Make room for the tables of today; returns the names of the legacy tables, none in an empty database."""
     found = {name for (name,) in link.rows(_TABLES)}

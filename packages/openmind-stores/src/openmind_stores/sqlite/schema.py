@@ -56,6 +56,7 @@ FIRST: Final = (
     "CREATE INDEX files_by_content ON files(content_hash, extractor)",
     "CREATE UNIQUE INDEX files_by_generation ON files(live_generation) WHERE live_generation IS NOT NULL",
     "CREATE INDEX files_without_vectors ON files(id) WHERE missing_vectors > 0",
+    "CREATE INDEX files_without_passages ON files(id) WHERE live_generation IS NULL AND chunk_count > 0",
     # One row: the highest generation ever reserved. A counter, and not the highest number in use, so that a number
     # never comes back.
     "CREATE TABLE generations (last INTEGER NOT NULL)",

@@ -120,6 +120,14 @@ class ChunkStoreContract:
         assert keys(ask(store, "alpha", vector=unit(0, 1), table="chunks_2").vectors) == [(2, 0)]
         assert store.health().tables == ("chunks", "chunks_2")
 
+    def test_tables_are_named_as_long_as_they_are_there(self, store: ChunkStore) -> None:
+        store.create("chunks_3", dimension=DIMENSION)
+
+        assert store.tables() == (TABLE, "chunks_3")
+        store.drop("chunks_3")
+        store.quarantine(TABLE)
+        assert store.tables() == ()
+
     def test_dropping_a_table_removes_its_rows_for_good(self, store: ChunkStore) -> None:
         store.add(TABLE, [row(1, 0, "alpha")])
 

@@ -109,6 +109,14 @@ class MemoryReader:
         ]
         return tuple(sorted(found, key=lambda record: record.id)[:limit])
 
+    def files_without_passages(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
+        lost = [
+            record
+            for record in self.contents.records.values()
+            if record.live_generation is None and record.chunk_count and record.id > (after or "")
+        ]
+        return tuple(sorted(lost, key=lambda record: record.id)[:limit])
+
     def text(self, content_hash: str, extractor: str) -> bytes | None:
         return self.contents.texts.get((content_hash, extractor))
 
@@ -182,6 +190,9 @@ class MemoryReader:
 
     def job(self, job_id: JobId) -> IndexJob | None:
         return self.contents.jobs.get(job_id)
+
+    def jobs(self, *, limit: int = 20) -> tuple[IndexJob, ...]:
+        return tuple(reversed(self.contents.jobs.values()))[:limit]
 
     def latest_job(self) -> IndexJob | None:
         return next(reversed(self.contents.jobs.values()), None)

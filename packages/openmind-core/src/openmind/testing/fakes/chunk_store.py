@@ -121,6 +121,10 @@ class MemoryChunkStore:
         """Let everything but `drop` and `quarantine` fail for this table from now on."""
         self._tables[table].damaged = True
 
+    def tables(self) -> tuple[str, ...]:
+        """Name the tables."""
+        return tuple(sorted(self._tables))
+
     def create(self, table: str, *, dimension: int) -> None:
         """Make an empty table."""
         if table not in self._tables:

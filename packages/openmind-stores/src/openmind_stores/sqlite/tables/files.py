@@ -50,6 +50,11 @@ WHERE id > ? AND live_generation IS NOT NULL
 ORDER BY id LIMIT ?
 """
 
+_WITHOUT_PASSAGES: Final = f"""
+SELECT {_COLUMNS} FROM files
+WHERE live_generation IS NULL AND chunk_count > 0 AND id > ? ORDER BY id LIMIT ?
+"""
+
 _ENABLED_SOURCES: Final = "SELECT COUNT(*) FROM sources WHERE enabled"
 _THIS_SOURCE: Final = "SELECT COUNT(*) FROM sources WHERE id = ?"
 _TALLY: Final = """
@@ -169,6 +174,9 @@ class FileReading(Session):
 
     def files_without_vectors(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
         return tuple(map(_record, self.link.rows(_WITHOUT_VECTORS, (after or "", limit))))
+
+    def files_without_passages(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
+        return tuple(map(_record, self.link.rows(_WITHOUT_PASSAGES, (after or "", limit))))
 
     def unfilled(self, table_id: int, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
         return tuple(map(_record, self.link.rows(_UNFILLED, (after or "", table_id, limit))))

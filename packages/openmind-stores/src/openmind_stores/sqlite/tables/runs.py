@@ -37,12 +37,12 @@ SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_
     COALESCE(completed_at, ''), COALESCE(updated_at, '')
 FROM index_jobs WHERE id = ?
 """
-_LATEST_JOB: Final = """
+_JOBS: Final = """
 SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_files, moved, removed,
     waiting_deletions, total_chunks, extracted, embedded, hashed, pid, process_started_at, boot_id,
     id, status, COALESCE(current_file, ''), COALESCE(error, ''), COALESCE(started_at, ''),
     COALESCE(completed_at, ''), COALESCE(updated_at, '')
-FROM index_jobs ORDER BY rowid DESC LIMIT 1
+FROM index_jobs ORDER BY rowid DESC LIMIT ?
 """
 _NEW_JOB: Final = "INSERT INTO index_jobs (id, status) VALUES (?, ?)"
 _CHANGE_JOB: Final = """
@@ -143,9 +143,11 @@ class RunReading(Session):
         row = self.link.row(_JOB, (job_id,))
         return _job(row) if row else None
 
+    def jobs(self, *, limit: int = 20) -> tuple[IndexJob, ...]:
+        return tuple(map(_job, self.link.rows(_JOBS, (limit,))))
+
     def latest_job(self) -> IndexJob | None:
-        row = self.link.row(_LATEST_JOB)
-        return _job(row) if row else None
+        return next(iter(self.jobs(limit=1)), None)
 
 
 class RunWriting(RunReading):

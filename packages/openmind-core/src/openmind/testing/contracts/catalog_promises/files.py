@@ -76,6 +76,18 @@ class FilePromises:
             assert [found.id for found in snapshot.known_files(NOTES)] == ["file_0001"]
             assert list(snapshot.known_files(SourceId("src_nothing"))) == []
 
+    def test_files_that_lost_their_passages_are_paged_through_in_order_of_id(self, catalog: Catalog) -> None:
+        table = with_table(catalog)
+        publish(catalog, record(1), record(2), record(3), record(4), tables=[table])
+        with catalog.writing() as session:
+            session.record([record(number) for number in (4, 2, 3)], at=AT)
+            session.record([record(5, reason=FileReason.EMPTY, chunks=0)], at=AT)
+
+        with catalog.reading() as snapshot:
+            page = snapshot.files_without_passages(after=None, limit=2)
+            assert page == (record(2), record(3))
+            assert snapshot.files_without_passages(after=page[-1].id, limit=2) == (record(4),)
+
     @pytest.mark.parametrize(
         "name",
         [b"\xff\xfe.txt", rb"\xff\xfe.txt", b"two\nlines", b'"quotes"', "é.md".encode(), b"%s_[b]*", b"-rf", b"\\"],

@@ -108,6 +108,15 @@ class RunPromises:
         with catalog.reading() as snapshot:
             assert snapshot.latest_job() == job(1)
 
+    def test_the_jobs_that_were_made_last_come_first(self, catalog: Catalog) -> None:
+        with catalog.writing() as session:
+            for number in (2, 3, 1):
+                session.add_job(job(number))
+
+        with catalog.reading() as snapshot:
+            assert [found.id for found in snapshot.jobs()] == ["job_1", "job_3", "job_2"]
+            assert snapshot.jobs(limit=1) == (job(1),)
+
     def test_a_job_is_changed_only_from_the_expected_state(self, catalog: Catalog) -> None:
         with catalog.writing() as session:
             session.add_job(job(1))

@@ -1,0 +1,61 @@
+"""Looks for damage in the catalog, and tells whose a catalog is."""
+
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from openmind.domain.errors import HomeForeign, HomeNewer, StoreError
+
+from openmind_stores.sqlite import legacy
+from openmind_stores.sqlite.connection import open_reader, size_of
+from openmind_stores.sqlite.migration import version_of
+
+MOST_TOLD: Final = 10
+ENGINE_VERSION: Final = sqlite3.sqlite_version
+
+
+def damage_of(path: Path) -> tuple[str, ...]:
+    """A sentence for each thing that is wrong with the catalog; empty when it is sound."""
+    try:
+        link = open_reader(path)
+    except StoreError as error:
+        return (error.message,)
+    try:
+        found = [str(row[0]) for row in link.rows(f"PRAGMA quick_check({MOST_TOLD})")]
+        told = [f"{path}: {sentence}" for sentence in found if sentence != "ok"]
+        told += [f"{path}: records of the table {row[0]} point nowhere" for row in _strays(link.rows(_FOREIGN))]
+        return tuple(told)
+    except StoreError as error:
+        return (error.message,)
+    finally:
+        link.close()
+
+
+_FOREIGN: Final = "PRAGMA foreign_key_check"
+
+
+def _strays(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """One row a table."""
+    return list({row[0]: row for row in rows}.values())[:MOST_TOLD]
+
+
+def is_ours(path: Path) -> bool:
+    """Whether OpenMind made the catalog, of whatever version; False when there is none.
+
+    Raises:
+        StoreError: it cannot be read.
+    """
+    if not size_of(path):
+        return False
+    link = open_reader(path)
+    try:
+        if version_of(link) == 0:
+            legacy.require_ours(link)
+            return legacy.has_tables(link)
+    except HomeNewer:
+        return True
+    except HomeForeign:
+        return False
+    finally:
+        link.close()
+    return True
