@@ -37,7 +37,7 @@ def test_removing_a_source_takes_it_out_of_memory_and_leaves_the_folder(world, m
 
 
 def test_a_removed_source_leaves_no_trace_in_the_home(world, memory, monkeypatch) -> None:
-    monkeypatch.setattr("openmind.application.sources.VERSION_AGE_S", 0.0)
+    monkeypatch.setattr("openmind.application.recovery.VERSION_AGE_S", 0.0)
     world.write(f"{MARKER}.txt", f"{MARKER} in the garden")
     memory.index()
     assert everywhere(world.home)
@@ -49,7 +49,7 @@ def test_a_removed_source_leaves_no_trace_in_the_home(world, memory, monkeypatch
 
 
 def test_a_deleted_file_leaves_no_trace_in_the_home(world, memory, monkeypatch) -> None:
-    monkeypatch.setattr("openmind.application.indexing.VERSION_AGE_S", 0.0)
+    monkeypatch.setattr("openmind.application.recovery.VERSION_AGE_S", 0.0)
     world.write("stays.txt", "heliotrope")
     path = world.write(f"{MARKER}.txt", f"{MARKER} in the garden")
     memory.index()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from openmind.adapters.home import Home
 from openmind.adapters.toml_config import structure
 from openmind.adapters.worker_main import Handler, Reply, Request
-from openmind.application.preparation import outcome_to_wire, request_from_wire
+from openmind.application.preparation import group_from_wire, outcome_to_wire
 from openmind.bootstrap import Assembly
 from openmind.domain.config import Config
 from openmind.plugins.manager import load_plugins
@@ -22,6 +22,7 @@ def prepare_files(setup: Mapping[str, object]) -> Handler:
     preparer = assembly.in_process_preparer(embed=bool(setup["embed"]))
 
     def handle(request: Request) -> Iterator[Reply]:
-        yield outcome_to_wire(preparer.prepare_one(request_from_wire(request.message, request.payload)))
+        group = group_from_wire(request.message, request.payload)
+        yield from map(outcome_to_wire, preparer.prepare_group(group))
 
     return handle

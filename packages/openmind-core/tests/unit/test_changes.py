@@ -5,7 +5,7 @@ from openmind.domain.files import RACY_NS, FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, Generation, SourceId
 
 STAT = FileStat(size=10, mtime_ns=1_000_000_000_000)
-TODAY = Reader(extractor="text/1", layout="1.1")
+TODAY = Reader(extractor="text/1", layout="1.1", max_bytes=1_000)
 KNOWN = FileRecord(
     id=FileId("file_0"),
     source_id=SourceId("src_0"),
@@ -98,3 +98,10 @@ def test_an_emptied_folder_or_another_disk_needs_consent_even_for_one_file() -> 
 
 def test_nothing_gone_needs_no_consent() -> None:
     assert not deletions_need_consent(gone=0, known=0, found=0, device_changed=True)
+
+
+def test_a_file_that_was_too_big_is_read_when_the_limit_was_raised() -> None:
+    big = attrs.evolve(KNOWN, reason=FileReason.TOO_BIG, live_generation=None, chunk_count=0, extractor="")
+
+    assert classify(STAT, big, attrs.evolve(TODAY, max_bytes=9)) is None
+    assert classify(STAT, big, attrs.evolve(TODAY, max_bytes=10)) is ChangeKind.REREAD

@@ -65,7 +65,8 @@ class OpenBatch:
 
     catalog: Catalog
     chunks: ChunkStore
-    tree: FileTree
+    tree: FileTree | None
+    """Where a file is looked at once more before it is committed; None when no file was read."""
     embedding: Embedding
     targets: Targets
     now: Callable[[], datetime]
@@ -135,7 +136,7 @@ class OpenBatch:
         self._rows = self._bytes = 0
 
     def _is_as_it_was_read(self, entry: Entry) -> bool:
-        if self.tree.stat(entry.record.path_bytes) == entry.record.stat:
+        if self.tree is None or self.tree.stat(entry.record.path_bytes) == entry.record.stat:
             return True
         self.unstable(entry.record)
         return False

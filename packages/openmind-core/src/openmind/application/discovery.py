@@ -48,6 +48,8 @@ class Discovery:
     formats: Formats
     layout: str
     """Versions of chunking and analyser, as records keep them."""
+    max_bytes: int
+    """Larger files are not read."""
 
     def scan(self, source: Source, run_id: RunId, *, tick: Callable[[SourceScan], None]) -> SourceScan:
         """Plan one source.
@@ -140,7 +142,7 @@ class Discovery:
     ) -> Iterator[PlannedChange]:
         scan.found += 1
         info = self.formats.reader(extension_of(name_of(found.path_bytes)), code=source.code)
-        today = Reader(extractor=info.key if info else "", layout=self.layout)
+        today = Reader(extractor=info.key if info else "", layout=self.layout, max_bytes=self.max_bytes)
         kind = classify(found.stat, known, today)
         if kind is None:
             assert known is not None

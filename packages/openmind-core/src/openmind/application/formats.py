@@ -37,7 +37,3 @@ class Formats:
         """
         info = self.by_extension.get(extension)
         return None if info is None or (info.code and not code) else info
-
-    def named(self, name: str) -> ExtractorInfo | None:
-        """Return the extractor of that name."""
-        return next((info for info in self.by_extension.values() if info.name == name), None)

@@ -1,7 +1,7 @@
 """Indexing: one pass over the sources, from what changed to what can be found."""
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import datetime
 from itertools import groupby
 from typing import TypeVar
@@ -15,10 +15,10 @@ from openmind.application.discovery import Discovery, SourceScan, waiting_key
 from openmind.application.embedding import Embedding
 from openmind.application.formats import Formats
 from openmind.application.patience import patiently
-from openmind.application.recovery import GRACE_S, VERSION_AGE_S, Recovery
+from openmind.application.recovery import GRACE_S, Recovery
 from openmind.application.run_log import RunLog
 from openmind.application.tables import LAYOUT, TableChoice, Targets
-from openmind.application.triage import Task, Triage
+from openmind.application.triage import CHANGED_MEANWHILE, Task, Triage
 from openmind.application.vectors_later import VectorsLater
 from openmind.domain import packing
 from openmind.domain.analysis import ANALYSER_VERSION
@@ -106,8 +106,10 @@ class IndexService:
             StoreError: the memory cannot be written; what was committed before stays.
         """
         with self.storage.catalog.reading() as snapshot:
-            if not snapshot.sources(enabled_only=True):
-                raise NoSources("There is no folder to index yet", hint="Add one: openmind source add FOLDER")
+            empty = not snapshot.sources(enabled_only=True)
+        if empty:
+            self._sweep_the_last()
+            raise NoSources("There is no folder to index yet", hint="Add one: openmind source add FOLDER")
         with self.storage.index_lock():
             log = self._begin(progress, job_id)
             pass_ = _Pass(service=self, log=log, control=control or Uninterrupted(), accept=accept_deletions)
@@ -122,9 +124,22 @@ class IndexService:
                 raise
             except OpenMindError as failure:
                 pass_.give_up()
-                self._note_failure(log, failure)
+                self._note_failure(log, failure.message)
+                raise
+            except BaseException:
+                pass_.give_up()
+                self._note_failure(log, "It broke down in an unforeseen way.")
                 raise
             return log.finish(JobState.COMPLETED, error=error)
+
+    def _sweep_the_last(self) -> None:
+        """Take off the disk what the sources left that were removed last."""
+        with self.storage.index_lock():
+            recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
+            recovery.recover()
+            recovery.sweep(grace_s=0.0)
+            recovery.clean()
+            recovery.seal()
 
     def _begin(self, progress: EventSink, job_id: JobId | None) -> RunLog:
         run = IndexRun(
@@ -136,7 +151,7 @@ class IndexService:
         )
         self._end_dead_runs(at=run.started_at)
         log = RunLog(catalog=self.storage.catalog, run=run, sink=progress, now=self.now)
-        log.beat(force=True)
+        log.save()
         return log
 
     def _end_dead_runs(self, *, at: str) -> None:
@@ -144,14 +159,15 @@ class IndexService:
         with self.storage.catalog.writing() as session:
             for run in session.runs(limit=LATEST_RUNS):
                 if not run.state.finished:
-                    session.save_run(attrs.evolve(run, state=JobState.FAILED, finished_at=at, error=RUN_DIED))
+                    session.save_run(
+                        attrs.evolve(run, state=JobState.FAILED, finished_at=at, error=RUN_DIED, current_file="")
+                    )
 
-    def _note_failure(self, log: RunLog, failure: OpenMindError) -> None:
-        """Write down why the run failed, if the catalog can still be written."""
-        try:
-            log.finish(JobState.FAILED, error=failure.message)
-        except OpenMindError:
-            return  # the failure itself says that nothing can be written
+    def _note_failure(self, log: RunLog, reason: str) -> None:
+        """Write down why the run failed, if the catalog can still be written; nobody listens any more."""
+        log.sink = ignore
+        with suppress(OpenMindError):  # the failure itself says that nothing can be written
+            log.finish(JobState.FAILED, error=reason)
 
 
 @define(kw_only=True)
@@ -162,6 +178,7 @@ class _Pass:
     log: RunLog
     control: RunControl
     accept: bool
+    _seen_again: set[bytes] = field(factory=set)
     scans: dict[SourceId, SourceScan] = field(factory=dict)
     provider_error: str = ""
     _batch: OpenBatch | None = None
@@ -172,6 +189,8 @@ class _Pass:
     _tasks: dict[int, Task] = field(factory=dict)
     _deferred: list[Task] = field(factory=list)
     """Files that need OCR: they wait until everything else was read."""
+    _again: list[Task] = field(factory=list)
+    """Files that have to be read after all, since what they waited for came to nothing."""
 
     @property
     def storage(self) -> Storage:
@@ -183,6 +202,7 @@ class _Pass:
 
     def carry_out(self) -> str:
         """Do everything; returns what a provider could not do."""
+        self.log.beat(force=True)
         recovery = self._recovery
         for sentence in recovery.recover():
             self.log.notice(sentence)
@@ -200,13 +220,18 @@ class _Pass:
 
     def give_up(self) -> None:
         """Leave nothing behind that the next run would have to be told about."""
-        with self.storage.catalog.writing() as session:
+        with suppress(OpenMindError), self.storage.catalog.writing() as session:
             session.drop_plan(self.log.run.id)
 
     def leave_in_order(self) -> None:
         """End after everything open was committed: the next run need not compare the stores."""
         self.give_up()
-        self._recovery.seal()
+        recovery = self._recovery
+        if recovery.sweep():  # a source may have been removed meanwhile, and no later run may ever come
+            recovery.clean()
+            with self.storage.catalog.writing() as session:
+                session.drop_unused_texts()
+        recovery.seal()
 
     # discovery
 
@@ -216,7 +241,11 @@ class _Pass:
         with self.storage.catalog.reading() as snapshot:
             sources = snapshot.sources(enabled_only=True)
         discovery = Discovery(
-            catalog=self.storage.catalog, tree=self.service.tree, formats=self.service.formats, layout=LAYOUT
+            catalog=self.storage.catalog,
+            tree=self.service.tree,
+            formats=self.service.formats,
+            layout=LAYOUT,
+            max_bytes=self.service.max_file_bytes,
         )
         for source in sources:
             scan = discovery.scan(source, self.log.run.id, tick=self._tick)
@@ -237,7 +266,9 @@ class _Pass:
         self._heed()
 
     def _remember_device(self, source: Source, scan: SourceScan) -> None:
-        if scan.present and scan.found and source.device is None and scan.device is not None:
+        # Numbers of devices change with a reboot; with every file in its place it is the same disk.
+        settled = scan.present and scan.found and scan.device is not None
+        if settled and source.device != scan.device and (source.device is None or not scan.gone):
             with self.storage.catalog.writing() as session:
                 session.update_source(attrs.evolve(source, device=scan.device))
 
@@ -252,7 +283,10 @@ class _Pass:
         if live is None:
             return False
         embedders = self.service.choice().embedders
-        return bool(missing) or filling or not embedders.is_chosen(live.identity.embedder)
+        if missing or filling or not embedders.is_chosen(live.identity.embedder):
+            return True
+        chosen = embedders.chosen()
+        return chosen.in_process and chosen.identity != live.identity.embedder  # it came in another version
 
     # reading
 
@@ -315,6 +349,11 @@ class _Pass:
         if self._deferred:
             self._commit()
             yield self._read(iter(self._deferred), defer_ocr=False)
+        while self._again:
+            waited, self._again = self._again, []
+            self._tasks.update({task.ticket: task for task in waited})
+            for hostile, some in groupby(waited, _is_hostile):
+                yield self._requests(some, hostile=hostile, defer_ocr=False)
 
     def _tasks_of_plan(self) -> Iterator[Task]:
         """Settle the plan line by line; what has to be read comes out."""
@@ -373,8 +412,9 @@ class _Pass:
 
     def _keep(self, task: Task, packed: bytes) -> None:
         """Keep a description at once: it may have taken a minute, and the commit may be another one away."""
-        with self.storage.catalog.writing() as session:
-            session.keep_text(task.content_hash, task.info.key, packed)
+        if self.service.tree.stat(task.change.path_bytes) == task.stat:
+            with self.storage.catalog.writing() as session:
+                session.keep_text(task.content_hash, task.info.key, packed)
 
     def _new_describing(self) -> Describing:
         return Describing(
@@ -401,7 +441,9 @@ class _Pass:
                 outcome = attrs.evolve(outcome, packed=task.packed)
             if outcome.vectors is not None:
                 self.log.count(embedded=len(outcome.vectors))
-        self._triage.prepared(task, outcome, table_id)
+        again = self._triage.prepared(task, outcome, table_id)
+        if again is not None:
+            self._again.append(again)
         self._commit_if_due()
 
     def _commit_if_due(self) -> None:
@@ -410,6 +452,7 @@ class _Pass:
 
     def _commit(self) -> None:
         if self._batch is not None and self._triage is not None:
+            self._recovery.sweep_if_crowded()
             self._batch.commit()
             self._triage.committed()
             self.log.beat()
@@ -417,12 +460,12 @@ class _Pass:
     def _unstable(self, record: FileRecord) -> None:
         if self._triage is not None:
             self._triage.unstable(record)
-        self.log.notice(f"{displayable(record.path_bytes)} changed while it was read; the next run reads it again.")
+        self.log.notice(f"{displayable(record.path_bytes)} {CHANGED_MEANWHILE}")
 
     def _lost_provider(self, error: ProviderError) -> None:
         told = "What was read is found by its words; vectors follow with the next index run."
         self.provider_error = self.provider_error or error.message
-        self.log.notice(f"{error.message}. {told}")
+        self.log.notice(f"{error.message.rstrip('.')}. {told}")
 
     # vectors of what is stored already
 
@@ -458,6 +501,7 @@ class _Pass:
     def _delete_in(self, source_id: SourceId, scan: SourceScan) -> None:
         if not scan.present or not self._is_still_there(scan):
             return
+        self._seen_again = self._look_again(scan) if scan.gone else set()
         gone = sum(1 for _ in self._gone(source_id)) if scan.gone else 0
         refused = not self.accept and deletions_need_consent(
             gone=gone, known=scan.known, found=scan.found, device_changed=scan.device_changed
@@ -483,18 +527,33 @@ class _Pass:
                 session.update_source(attrs.evolve(scan.source, device=scan.device))
 
     def _gone(self, source_id: SourceId) -> Iterator[FileId]:
-        """Files that are gone and did not move elsewhere."""
-        for change in self._changes((ChangeKind.GONE,)):
-            if change.source_id != source_id or change.file_id is None:
-                continue
+        """Files that are gone, or left out now, and did not move elsewhere."""
+        for page in self._pages((ChangeKind.GONE,)):
+            lines = {line.file_id: line for line in page if line.source_id == source_id and line.file_id is not None}
             with self.storage.catalog.reading() as snapshot:
-                record = snapshot.file(change.file_id)
-            if record is not None and record.path_bytes == change.path_bytes and self._is_missing(change):
-                yield change.file_id
+                records = snapshot.files(lines.keys())
+            for file_id, record in records.items():
+                path = record.path_bytes
+                if path == lines[file_id].path_bytes and path not in self._seen_again:
+                    yield file_id
 
-    def _is_missing(self, change: PlannedChange) -> bool:
-        """Whether the file is still not there: its folder may have been away for the moment of the scan."""
-        return self.service.tree.stat(change.path_bytes) is None
+    def _look_again(self, scan: SourceScan) -> set[bytes]:
+        """Find files that seemed to be gone and are there: their folder was away for the moment of the scan.
+
+        What is there but left out, by a rule that was added, does not count: a person wants it forgotten.
+        """
+        there = {
+            line.path_bytes
+            for line in self._changes((ChangeKind.GONE,))
+            if line.source_id == scan.source.id and self.service.tree.stat(line.path_bytes) is not None
+        }
+        if not there:
+            return set()
+        code = scan.source.code
+        found = self.service.tree.scan(
+            scan.source, lambda extension: self.service.formats.reader(extension, code=code) is not None
+        )
+        return there & {each.path_bytes for each in found if each.path_bytes in there}
 
     def _is_still_there(self, scan: SourceScan) -> bool:
         """Whether the folder was not taken away since it was scanned, with files that then seem to be gone."""
@@ -516,16 +575,20 @@ class _Pass:
     def _tidy(self, recovery: Recovery, added: int) -> None:
         # A source that was removed meanwhile is to leave no trace, and no later run may ever come.
         swept = recovery.sweep(grace_s=0.0 if self._lost_a_source() else GRACE_S)
-        with self.storage.catalog.reading() as snapshot:
-            tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
-        if added or swept:
+        recovery.drop_dead()
+        if added:
+            with self.storage.catalog.reading() as snapshot:
+                tables = snapshot.tables()
             for table in tables:
-                if added:
-                    self.storage.chunks.merge(table.name)
-                self.storage.chunks.clean(table.name, older_than_s=VERSION_AGE_S)
+                self.storage.chunks.merge(table.name)
+        recovery.clean(touched=bool(added or swept))
+        self.storage.chunks.discard_quarantined()
         with self.storage.catalog.writing() as session:
             session.drop_plan(self.log.run.id)
             session.drop_unused_texts()
+            whole = not session.counts().missing_vectors
+            if whole and not any(table.state is TableState.FILLING for table in session.tables()):
+                session.drop_journal()  # of work that was never published
         recovery.seal()
 
     def _lost_a_source(self) -> bool:
@@ -554,13 +617,17 @@ class _Pass:
         self.log.beat()
 
     def _changes(self, kinds: tuple[ChangeKind, ...]) -> Iterator[PlannedChange]:
+        for page in self._pages(kinds):
+            yield from page
+
+    def _pages(self, kinds: tuple[ChangeKind, ...]) -> Iterator[tuple[PlannedChange, ...]]:
         after = 0
         while True:
             with self.storage.catalog.reading() as snapshot:
                 page = snapshot.next_changes(self.log.run.id, after=after, limit=PLAN_PAGE, kinds=kinds)
             if not page:
                 return
-            yield from page
+            yield page
             after = page[-1].position
 
     def _heed(self) -> None:

@@ -78,7 +78,7 @@ class OpenMind:
             folder: only files below this absolute path.
             extensions: only files with these, `.md` or `md`.
             modified_after: only files changed then or later.
-            modified_before: only files changed before then.
+            modified_before: only files changed then or earlier.
             per_file: most hits of one file; 0 means no limit.
 
         Raises:
@@ -110,7 +110,7 @@ class OpenMind:
             folder: only files below this absolute path.
             extensions: only files with these.
             modified_after: only files changed then or later.
-            modified_before: only files changed before then.
+            modified_before: only files changed then or earlier.
 
         Raises:
             EmptyQuery: the question has no text.

@@ -29,9 +29,6 @@ from openmind.ports.extractor import Blob, Extractor
 MAX_TEXT_CHARS = 20_000_000
 """Text of one file that is kept; more is a sign of data, not of something a person reads."""
 
-LARGE_BYTES = 1_000_000
-"""A file of so many bytes takes so long that a wish to stop must be heard meanwhile."""
-
 GROUP_FILES = 16
 GROUP_BYTES = 256 * 1024
 """Files of one group: together they cost less, but they also wait for each other."""

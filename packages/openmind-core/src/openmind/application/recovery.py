@@ -17,6 +17,10 @@ GRACE_S = 60.0
 """Replaced passages stay this long: a search that began before the change may still need them."""
 VERSION_AGE_S = 300.0
 """Old versions of a table are deleted after this long: a reader in another process may have one open."""
+MOST_DEAD = 1_000
+"""Ranges of dead generations that a search carries along without getting slower."""
+CLEAN_AFTER = "clean_after"
+"""Name of the setting that says when (POSIX seconds) the versions of the last change are old enough to go."""
 SWEEP = 5_000
 """Generations that are swept at once."""
 
@@ -48,15 +52,48 @@ class Recovery:
             with self.catalog.writing() as session:
                 session.abandon_all(at=0.0)
         told = []
+        self.drop_dead()
         for table in tables:
             if table.state is TableState.DEAD:
-                self.chunks.drop(table.name)
-                with self.catalog.writing() as session:
-                    session.forget_table(table.id)
-                    session.set_setting(fingerprint_key(table), None)
-            elif self.chunks.fingerprint(table.name) != (prints[table.id] or ""):
+                continue
+            if self.chunks.fingerprint(table.name) != (prints[table.id] or ""):
                 told += self._reconcile(table)
         return tuple(told)
+
+    def drop_dead(self) -> None:
+        """Delete the tables that nobody searches or fills any more."""
+        with self.catalog.reading() as snapshot:
+            dead = [table for table in snapshot.tables() if table.state is TableState.DEAD]
+        for table in dead:
+            self.chunks.drop(table.name)
+            with self.catalog.writing() as session:
+                session.forget_table(table.id)
+                session.set_setting(fingerprint_key(table), None)
+
+    def clean(self, *, touched: bool = True) -> None:
+        """Give back the space of old versions, which hold what was deleted.
+
+        Args:
+            touched: whether something was written now. If not, there is only something to do when versions of an
+                earlier change have become old enough; looking for that starts no engine.
+        """
+        with self.catalog.reading() as snapshot:
+            due = snapshot.setting(CLEAN_AFTER)
+            tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
+        if not touched and (due is None or self.clock() < float(due)):
+            return
+        for table in tables:
+            self.chunks.clean(table.name, older_than_s=VERSION_AGE_S)
+        with self.catalog.writing() as session:
+            session.set_setting(CLEAN_AFTER, str(self.clock() + VERSION_AGE_S) if touched else None)
+
+    def sweep_if_crowded(self) -> None:
+        """Sweep when so much is dead that keeping it out of every search costs time."""
+        with self.catalog.reading() as snapshot:
+            live = snapshot.live_table()
+            crowded = live is not None and len(snapshot.visibility(live.id).dead) > MOST_DEAD
+        if crowded:
+            self.sweep()
 
     def seal(self) -> None:
         """Note what the tables look like now, as the last thing a run does."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from openmind.application.recovery import VERSION_AGE_S, Recovery
+from openmind.application.recovery import Recovery
 from openmind.domain.errors import (
     IndexingBusy,
     JobActive,
@@ -17,9 +17,9 @@ from openmind.domain.errors import (
     SourceNotFolder,
     SourceOverlaps,
     SourceUnreadable,
+    StoreDamaged,
 )
 from openmind.domain.ids import SourceId, new_source_id
-from openmind.domain.index import TableState
 from openmind.domain.jobs import IndexJob
 from openmind.domain.paths import displayable, is_within
 from openmind.domain.sources import Source
@@ -127,14 +127,14 @@ class SourceService:
         try:
             with self.storage.index_lock():
                 recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
+                recovery.recover()  # before anything is sealed as the truth
                 if recovery.sweep():
-                    with self.storage.catalog.reading() as snapshot:
-                        tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
-                    for table in tables:
-                        self.storage.chunks.clean(table.name, older_than_s=VERSION_AGE_S)
-                    recovery.seal()
+                    recovery.clean()
+                recovery.seal()
         except IndexingBusy:
             return  # the run that holds the lock sweeps before it ends
+        except StoreDamaged:
+            return  # the source is out of memory; the next run mends the index
         finally:
             self.storage.catalog.tidy()
 

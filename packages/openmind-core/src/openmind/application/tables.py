@@ -54,7 +54,8 @@ class Outlook:
     """What there is, and what the embedders said: all that is needed to choose, without asking a server again."""
 
     tables: tuple[IndexTable, ...]
-    wanted: EmbedderIdentity
+    wanted: EmbedderIdentity | None
+    """The chosen embedder; None when it does not tell who it is."""
     within_reach: Mapping[str, EmbeddingProvider]
     """By key of the identity."""
     notice: str = ""
@@ -82,8 +83,8 @@ class TableChoice:
             tables = snapshot.tables()
         live = next((table for table in tables if table.state is TableState.LIVE), None)
         wanted, notice = self._wanted(live)
-        concerned = [wanted] if live is None else [wanted, live.identity.embedder]
-        found = {identity.key: self.embedders.matching(identity) for identity in concerned}
+        concerned = [wanted, live.identity.embedder if live else None]
+        found = {identity.key: self.embedders.matching(identity) for identity in concerned if identity is not None}
         within_reach = {key: embedder for key, embedder in found.items() if embedder is not None}
         return Outlook(tables=tables, wanted=wanted, within_reach=within_reach, notice=notice)
 
@@ -92,7 +93,9 @@ class TableChoice:
         tables, wanted, live = outlook.tables, outlook.wanted, outlook.live
         notices = (outlook.notice,) if outlook.notice else ()
         if live is None:
-            live = self._make(_next_name(tables), wanted)
+            live = self._make(_next_name(tables), wanted or self.embedders.builtin().identity)
+        if wanted is None:
+            return Targets(live=outlook.target(live), filling=self._begun(outlook), notices=notices)
         filling = [table for table in tables if table.state is TableState.FILLING]
         keep = next((table for table in filling if table.identity.embedder == wanted), None)
         changing = live.identity.embedder != wanted
@@ -106,19 +109,25 @@ class TableChoice:
             keep = self._make(_next_name((*tables, live)), wanted)
         return Targets(live=outlook.target(live), filling=outlook.target(keep), notices=notices)
 
-    def _wanted(self, live: IndexTable | None) -> tuple[EmbedderIdentity, str]:
+    def _begun(self, outlook: Outlook) -> Target | None:
+        """The table that is being filled for the chosen embedder, to be gone on with when that is back."""
+        filling = [table for table in outlook.tables if table.state is TableState.FILLING]
+        table = next((table for table in filling if self.embedders.is_chosen(table.identity.embedder)), None)
+        return None if table is None else outlook.target(table)
+
+    def _wanted(self, live: IndexTable | None) -> tuple[EmbedderIdentity | None, str]:
         """Ask the chosen embedder who it is; when it does not answer, go on with what there is."""
         try:
             return self.embedders.chosen().identity, ""
         except ProviderError as error:
             if live is None:
                 told = "Until it answers, the built-in embedder is used; the next index run changes over."
-                return self.embedders.builtin().identity, f"{error.message}. {told}"
+                return self.embedders.builtin().identity, f"{error.message.rstrip('.')}. {told}"
             if self.embedders.is_chosen(live.identity.embedder):
                 told = "New files are found by their words; vectors follow with the next index run."
             else:
                 told = "The memory goes on with the embedder it was made with."
-            return live.identity.embedder, f"{error.message}. {told}"
+            return None, f"{error.message.rstrip('.')}. {told}"
 
     def _make(self, name: str, embedder: EmbedderIdentity) -> IndexTable:
         self.chunks.quarantine(name)  # a leftover of a run that died before the catalog knew the table

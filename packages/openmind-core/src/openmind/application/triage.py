@@ -40,6 +40,11 @@ KEPT_REASONS = frozenset(
 """When the new version of a file fails like this, the version before stays searchable."""
 
 
+PATH_REASONS = frozenset({FileReason.DENIED, FileReason.VANISHED})
+"""These say something of a path, nothing of the content that stands there."""
+CHANGED_MEANWHILE = "changed while it was read; the next run reads it again."
+
+
 @frozen(kw_only=True)
 class Task:
     """A file that has to be read, or whose kept text has to be prepared anew."""
@@ -53,7 +58,9 @@ class Task:
     content_hash: str
     ocr: bool
     packed: bytes | None = field(default=None, repr=False)
-    """The kept text, when this content was read before."""
+    """The text: kept, when this content was read before, or just read."""
+    kept: bool = False
+    """Whether `packed` was kept by an earlier run."""
     former: bytes | None = field(default=None, repr=False)
     """The kept text without the description that is wanted now: only a picture of the file is needed, no OCR."""
 
@@ -75,6 +82,8 @@ class Triage:
     now_ns: Callable[[], int] = time.time_ns
     _moved: set[FileId] = field(factory=set, init=False)
     """Files whose move waits in the open batch, so that no second file claims them."""
+    _touched: set[FileId] = field(factory=set, init=False)
+    """Files whose rows get another date with the open batch."""
     _reading: dict[tuple[str, str], list[Task]] = field(factory=dict, init=False)
     """Content that is being read now, and the twins that wait for it."""
     _fresh: dict[tuple[str, str], PreparedFile] = field(factory=dict, init=False)
@@ -83,10 +92,21 @@ class Triage:
     _view: CatalogReader | None = field(default=None, init=False)
 
     def committed(self) -> None:
-        """Forget what was only true of the batch that has just been committed."""
+        """Count what the batch held, and forget what was only true of it while it was open."""
+        self.log.settle()
         self._moved.clear()
+        self._touched.clear()
         self._fresh.clear()
         self.close()
+
+    def unstable(self, record: FileRecord) -> None:
+        """Take back a file that changed while it was read: what the batch held of it was dropped."""
+        if record.id in self._moved:
+            self.log.promise(moved=-1, skipped=1)
+        elif record.id in self._touched:
+            self.log.promise(already_indexed=-1, skipped=1)
+        else:
+            self.log.promise(indexed=-1, skipped=1, chunks=-record.chunk_count)
 
     def close(self) -> None:
         """Let go of the snapshot."""
@@ -117,6 +137,7 @@ class Triage:
             return None
         try:
             content_hash = self._hash(path)
+            self.log.count(hashed=1)
         except ExtractionFailed as failure:
             self._failed(change, known, "", failure.reason, failure.message, info, stat, scanned_ns)
             return None
@@ -132,17 +153,41 @@ class Triage:
         )
         return self._settle(task, snapshot)
 
-    def prepared(self, task: Task, outcome: PreparedFile | PreparationFailure, table_id: int) -> None:
-        """Take in what was read, for the file itself and for twins that waited for it."""
-        waiting = self._reading.pop((task.content_hash, task.info.key), [])
+    def prepared(self, task: Task, outcome: PreparedFile | PreparationFailure, table_id: int) -> Task | None:
+        """Take in what was read, for the file itself and for twins that waited for it.
+
+        Returns:
+            A task that has to be read after all, because what was learnt from this one does not hold for it.
+        """
+        content = (task.content_hash, task.info.key)
         if isinstance(outcome, PreparationFailure):
-            for each in (task, *waiting):
+            if task.kept:  # the kept text is damaged; the file still has it
+                return attrs.evolve(task, packed=None, kept=False)
+            self._fail_task(task, outcome.reason, outcome.message)
+            if outcome.reason in PATH_REASONS:
+                return self._first_of(content)
+            for each in self._reading.pop(content, []):
                 self._fail_task(each, outcome.reason, outcome.message)
-            return
-        self._fresh[(task.content_hash, task.info.key)] = outcome
+            return None
+        if not task.kept and self.tree.stat(task.change.path_bytes) != task.stat:
+            # What was read need not be what was hashed: it must not stand for the twins.
+            self.log.promise(skipped=1)
+            self.log.notice(f"{displayable(task.change.path_bytes)} {CHANGED_MEANWHILE}")
+            return self._first_of(content)
+        waiting = self._reading.pop(content, [])
+        self._fresh[content] = outcome
         self._put(task, outcome, table_id)
         for twin in waiting:
             self._put_twin(twin, outcome, table_id)
+        return None
+
+    def _first_of(self, content: tuple[str, str]) -> Task | None:
+        """Let the first twin that waits be read in the place of the file it waited for."""
+        waiting = self._reading.get(content)
+        if not waiting:
+            self._reading.pop(content, None)
+            return None
+        return waiting.pop(0)
 
     def _settle(self, task: Task, snapshot: CatalogReader) -> Task | None:
         known, change = task.known, task.change
@@ -171,7 +216,7 @@ class Triage:
     def _with_kept_text(self, task: Task, snapshot: CatalogReader) -> Task:
         packed = snapshot.text(task.content_hash, task.info.key)
         if packed is not None or not task.info.pictures:
-            return attrs.evolve(task, packed=packed)
+            return attrs.evolve(task, packed=packed, kept=packed is not None)
         known, keys = task.known, [task.info.plain_key]
         if known is not None and reads_alike(known.extractor, task.info.plain_key):
             keys.insert(0, known.extractor)
@@ -200,18 +245,26 @@ class Triage:
         """Another file whose live passages are those of this content."""
         for record in snapshot.files_with_content(task.content_hash):
             itself = task.known is not None and record.id == task.known.id
-            if not itself and record.chunk_count and self._is_current(record, task):
+            # A version that failed lives on under its old text, which is not what it holds now.
+            sound = record.status is FileStatus.INDEXED and record.chunk_count
+            if not itself and sound and self._is_current(record, task):
                 return record
         return None
 
     def _touch(self, known: FileRecord, task: Task) -> None:
-        self.batch.note(attrs.evolve(known, stat=task.stat, scanned_ns=task.scanned_ns))
-        if known.status is FileStatus.INDEXED:
-            self.log.count(already_indexed=1)
-        elif known.status is FileStatus.SKIPPED:
-            self.log.count(skipped=1)
+        touched = attrs.evolve(known, stat=task.stat, scanned_ns=task.scanned_ns)
+        if known.live_generation is not None and known.stat.mtime_ns != task.stat.mtime_ns:
+            # Its rows say when it was changed, and searches are narrowed by that.
+            self._touched.add(known.id)
+            self.batch.put(Entry(record=touched, copy_of=known.live_generation, replaces=known.live_generation))
         else:
-            self.log.count(failed=1)
+            self.batch.note(touched)
+        if known.status is FileStatus.INDEXED:
+            self.log.promise(already_indexed=1)
+        elif known.status is FileStatus.SKIPPED:
+            self.log.promise(skipped=1)
+        else:
+            self.log.promise(failed=1)
 
     def _move(self, record: FileRecord, task: Task) -> None:
         self._moved.add(record.id)
@@ -226,7 +279,7 @@ class Triage:
             self.batch.note(moved)
         else:
             self.batch.put(Entry(record=moved, copy_of=record.live_generation, replaces=record.live_generation))
-        self.log.count(moved=1)
+        self.log.promise(moved=1)
 
     def _copy(self, twin: FileRecord, task: Task) -> None:
         record = attrs.evolve(
@@ -238,7 +291,7 @@ class Triage:
             scanned_ns=task.scanned_ns,
         )
         self.batch.put(Entry(record=record, copy_of=twin.live_generation))
-        self.log.count(indexed=1, chunks=record.chunk_count)
+        self.log.promise(indexed=1, chunks=record.chunk_count)
 
     def _put(self, task: Task, prepared: PreparedFile, table_id: int) -> None:
         self._enter(task, prepared, prepared.passages, table_id)
@@ -264,7 +317,7 @@ class Triage:
                 replaces=task.known.live_generation if task.known else None,
             )
         )
-        self.log.count(chunks=len(passages))
+        self.log.promise(chunks=len(passages))
         self._count_outcome(record)
 
     def _record(self, task: Task, prepared: PreparedFile) -> FileRecord:
@@ -293,11 +346,11 @@ class Triage:
 
     def _count_outcome(self, record: FileRecord) -> None:
         if record.status is FileStatus.INDEXED:
-            self.log.count(indexed=1)
+            self.log.promise(indexed=1)
         elif record.status is FileStatus.SKIPPED:
-            self.log.count(skipped=1)
+            self.log.promise(skipped=1)
         else:
-            self.log.count(failed=1)
+            self.log.promise(failed=1)
         if record.reason is not FileReason.OK:
             self.log.fail(displayable(record.path_bytes), record.reason.value, record.error)
 

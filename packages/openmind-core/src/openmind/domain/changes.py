@@ -30,6 +30,8 @@ class Reader:
     """Key of the extractor, `markdown/1`, `image/1+model`; empty when nothing reads this kind of file any more."""
     layout: str
     """Versions of chunking and analyser."""
+    max_bytes: int = 2**63
+    """Larger files are not read."""
 
 
 def reads_alike(known: str, today: str) -> bool:
@@ -50,7 +52,9 @@ def classify(stat: FileStat, known: FileRecord | None, today: Reader) -> ChangeK
         return ChangeKind.RETRY
     if known.is_racy():
         return ChangeKind.SUSPECT
-    if not reads_alike(known.extractor, today.extractor) and known.reason is not FileReason.TOO_BIG:
+    if known.reason is FileReason.TOO_BIG:
+        return ChangeKind.REREAD if stat.size <= today.max_bytes else None
+    if not reads_alike(known.extractor, today.extractor):
         return ChangeKind.REREAD
     if known.chunk_count and (known.live_generation is None or known.layout != today.layout):
         return ChangeKind.REREAD

@@ -14,7 +14,7 @@ COVERAGE_FLOOR = 0.35
 """With less of the query in the best passage, words alone do not make a result relevant."""
 LONE_COVERAGE_FLOOR = 0.15
 """The same when there are no vectors to ask: lower, because a good passage in other words is all too likely."""
-SAMPLED_PASSAGES = 2_000
+SAMPLED_PASSAGES = 1_000
 """Shares of passages are estimates from about so many: what is rarer than one of them is just rare."""
 ASSUMED_PASSAGES, ASSUMED_SHARE = 20, 0.01
 """What is believed of a word before any passage was looked at: in a memory of three notes, that a word is in all of

@@ -319,6 +319,10 @@ class CatalogWriter(CatalogReader, Protocol):
         """Forget journalled vectors: those, or all of an embedder."""
         ...
 
+    def drop_journal(self) -> None:
+        """Forget every journalled vector: nothing that is under way needs one."""
+        ...
+
     def add_table(self, name: str, identity: IndexIdentity) -> IndexTable:
         """Note a new table: live when there is no live one, else filling.
 
@@ -344,6 +348,8 @@ class CatalogWriter(CatalogReader, Protocol):
 
     def switch(self, table_id: int) -> None:
         """Make the filling table the live one and the live one dead, if it holds every live generation.
+
+        What it holds has its vectors: no file misses any afterwards.
 
         Raises:
             StoreError: it does not, or it is not being filled.

@@ -140,6 +140,10 @@ class ChunkStore(Protocol):
         """Move what is there under that name aside, whatever state it is in, so that `create` can start afresh."""
         ...
 
+    def discard_quarantined(self) -> None:
+        """Delete what was moved aside: what could be made again was made again."""
+        ...
+
     def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
         """Append rows in one write; on disk (fsync) when it returns. Readers can find them at once, only slowly.
 

@@ -57,6 +57,12 @@ class LanceChunkStore:
             if os.path.lexists(path):
                 path.rename(first_free(path))
 
+    def discard_quarantined(self) -> None:
+        """Delete every `<table>.lance.broken-N`."""
+        for aside in self.folder.glob(f"*{SUFFIX}.broken-*"):
+            with writing(aside.name):
+                shutil.rmtree(aside)
+
     def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
         """Append rows in one write."""
         if rows:

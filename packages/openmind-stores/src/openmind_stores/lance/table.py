@@ -72,7 +72,7 @@ class Table:
             if row.vector is not None and len(row.vector) != 4 * dimension:
                 raise StoreError(
                     f"A vector of {row.path} has {len(row.vector) // 4} components, the table {dimension}.",
-                    hint="Run `openmind index rebuild` if the embedding model was changed.",
+                    hint="Run `openmind index` again; if it comes back, this is a bug.",
                 )
         with writing(self.name), durable(self.path):
             data.append(to_columns(rows))

@@ -121,6 +121,9 @@ class MemoryWriter(MemoryReader):
         for input_hash in hashes:
             self.contents.vectors.pop((embedder, input_hash), None)
 
+    def drop_journal(self) -> None:
+        self.contents.vectors.clear()
+
     def add_table(self, name: str, identity: IndexIdentity) -> IndexTable:
         if any(table.name == name for table in self.tables()):
             raise StoreError(f"there is an index table {name} already")
@@ -157,6 +160,8 @@ class MemoryWriter(MemoryReader):
             self._set_state(live.id, TableState.DEAD)
         self._set_state(table_id, TableState.LIVE)
         self.unmark_filled(table_id, [generation for _, generation in self.contents.filled])
+        for file_id, record in list(self.contents.records.items()):
+            self.contents.records[file_id] = evolve(record, missing_vectors=0)
 
     def kill_table(self, table_id: int) -> None:
         self.empty_table(table_id, at=DUE_AT_ONCE)

@@ -162,6 +162,9 @@ class MemoryChunkStore:
         found.rows = tuple(row for row in found.rows if row.generation not in unwanted)
         found.unindexed = min(found.unindexed, len(found.rows))
 
+    def discard_quarantined(self) -> None:
+        """Nothing is kept of what is moved aside here."""
+
     def purge(self, table: str) -> None:
         """Deleted rows are gone at once here."""
         self._table(table)

@@ -37,6 +37,7 @@ _DROP_INTENTS: Final = "DELETE FROM intents WHERE table_id = ?"
 _DROP_GARBAGE: Final = "DELETE FROM garbage WHERE table_id = ?"
 _DROP_FILLED: Final = "DELETE FROM filled WHERE table_id = ?"
 
+_ALL_HAVE_VECTORS: Final = "UPDATE files SET missing_vectors = 0 WHERE missing_vectors > 0"
 _UNFILLED: Final = """
 SELECT 1 FROM files
 WHERE live_generation IS NOT NULL
@@ -112,6 +113,7 @@ class IndexTableWriting(IndexTableReading):
             self._bury_table(live.id)
         self.link.run(_SET_STATE, (TableState.LIVE, table_id))
         self.link.run(_DROP_FILLED, (table_id,))
+        self.link.run(_ALL_HAVE_VECTORS)
 
     def kill_table(self, table_id: int) -> None:
         live = self.live_table()

@@ -18,6 +18,7 @@ DELETE FROM texts WHERE NOT EXISTS (
 """
 _VECTOR: Final = "SELECT vector FROM vectors WHERE embedder = ? AND input_hash = ?"
 _KEEP_VECTOR: Final = "INSERT OR REPLACE INTO vectors (embedder, input_hash, vector) VALUES (?, ?, ?)"
+_DROP_JOURNAL: Final = "DELETE FROM vectors"
 _DROP_VECTOR: Final = "DELETE FROM vectors WHERE embedder = ? AND input_hash = ?"
 _DROP_EMBEDDER: Final = "DELETE FROM vectors WHERE embedder = ?"
 
@@ -46,6 +47,9 @@ class TextWriting(TextReading):
     def keep_vectors(self, embedder: str, vectors: Mapping[bytes, bytes]) -> None:
         rows = ((embedder, input_hash, vector) for input_hash, vector in vectors.items())
         self.link.run_many(_KEEP_VECTOR, rows)
+
+    def drop_journal(self) -> None:
+        self.link.run(_DROP_JOURNAL)
 
     def drop_vectors(self, embedder: str, hashes: Iterable[bytes] | None = None) -> None:
         if hashes is None:

@@ -1,0 +1,103 @@
+"""Flushing: memory is emptied, and everything else stays. Plan, show, do."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from attrs import frozen
+
+from openmind.application.home_keeping import HomeKeeping
+from openmind.application.jobs import JobService
+from openmind.domain.errors import IndexingBusy
+from openmind.domain.upkeep import FlushPlan
+from openmind.ports.storage import Storage
+
+EVERYTHING = 1_000_000_000
+LOOK_EVERY_S = 0.1
+OWN_TABLE = re.compile(r"chunks(_\d+)?")
+"""Names that OpenMind gives to tables; others in its folder are a person's own."""
+
+
+@frozen(kw_only=True)
+class FlushService:
+    """Empties the memory. No file of a person is touched."""
+
+    storage: Storage
+    jobs: JobService
+    keeper: HomeKeeping
+    home: Path
+    sleep: Callable[[float], None] = time.sleep
+    clock: Callable[[], float] = time.monotonic
+
+    def plan(self, *, include_sources: bool = False) -> FlushPlan:
+        """Say what a flush would delete.
+
+        Args:
+            include_sources: whether the records of the sources are to go, too.
+        """
+        job = self.jobs.current()
+        with self.storage.catalog.reading() as snapshot:
+            counts = snapshot.counts()
+            return FlushPlan(
+                home=str(self.home),
+                sources=len(snapshot.sources()),
+                include_sources=include_sources,
+                files=counts.files,
+                indexed_files=counts.indexed_files,
+                chunks=counts.chunks,
+                jobs=len(snapshot.jobs(limit=EVERYTHING)),
+                runs=len(snapshot.runs(limit=EVERYTHING)),
+                text_bytes=counts.text_bytes,
+                disk_bytes=self.storage.size_bytes(),
+                logs=self.keeper.logs(),
+                active_job=job if job is not None and not job.state.finished else None,
+            )
+
+    def flush(self, plan: FlushPlan, *, wait_s: float = 10.0) -> bool:
+        """Carry out a plan; an unfinished job is stopped first. Killed in between, it can be done again.
+
+        Args:
+            plan: only whether it includes the sources counts; what is there by now goes.
+            wait_s: how long a job, or whoever else writes, is waited for.
+
+        Returns:
+            Whether nothing of it is left in the catalog's file; False while another program reads it.
+
+        Raises:
+            JobActive: the job did not stop in time; nothing was deleted.
+            IndexingBusy: another process indexes in the foreground; nothing was deleted.
+            StoreError: something could not be deleted.
+        """
+        deadline = self.clock() + wait_s
+        self.jobs.halt(within_s=wait_s)
+        with self._lock(deadline):
+            # The catalog first: what it does not know is not found any more, whatever happens to the rest.
+            with self.storage.catalog.writing() as session:
+                known = {table.name for table in session.tables()}
+                session.clear(sources=plan.include_sources)
+            for table in self.storage.chunks.tables():
+                if table in known or OWN_TABLE.fullmatch(table):
+                    self.storage.chunks.drop(table)
+            self.storage.chunks.discard_quarantined()
+            self.keeper.drop_leftovers()
+        self.keeper.clear_logs()
+        return self.storage.catalog.tidy()
+
+    @contextmanager
+    def _lock(self, deadline: float) -> Iterator[None]:
+        """Hold the index lock; the process of a job that has just ended gives it back in a moment."""
+        while True:
+            try:
+                lock = self.storage.index_lock()
+                lock.__enter__()
+                break
+            except IndexingBusy:
+                if self.clock() >= deadline:
+                    raise
+                self.sleep(LOOK_EVERY_S)
+        try:
+            yield
+        finally:
+            lock.__exit__(None, None, None)
