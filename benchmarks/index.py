@@ -95,7 +95,7 @@ def main() -> None:
         run = [sys.executable, "-c", ONE_RUN, str(home), str(corpus)]
         floor, *_ = measured([sys.executable, str(here / "floor.py"), str(corpus)])
         row("floor, CPU s", f"{floor:.1f}", "")
-        cpu, wall, peak, told = measured(run)
+        cpu, _, peak, told = measured(run)
         row("first index, CPU s", f"{cpu:.1f} = {cpu / floor:.2f} × floor", "≤ 1.4 ×")
         row("peak memory of the tree, MB", f"{peak:.0f}", "≤ 700")
         row("disk, MB", f"{size_mb(home):.0f}", "≤ 150 for 30 MB of text")
