@@ -6,11 +6,10 @@ import pkgutil
 import subprocess
 import sys
 
-import pytest
-
 import openmind
 import openmind.ports
 import openmind.testing.contracts
+import pytest
 from openmind.domain import contract, errors
 from openmind.plugins import hookspecs
 

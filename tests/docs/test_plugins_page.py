@@ -17,7 +17,7 @@ def test_every_example_runs() -> None:
     names: dict[str, object] = {}
 
     for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(compile(block, "docs/plugins.md", "exec"), names)  # noqa: S102
+        exec(compile(block, "docs/plugins.md", "exec"), names)
 
     extractors, providers = ExtractorRegistry(), ProviderRegistry()
     names["openmind_register_extractors"](extractors)  # type: ignore[operator]
