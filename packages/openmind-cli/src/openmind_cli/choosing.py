@@ -247,7 +247,7 @@ class Choosing:
             return suggestion.embedding_model
         options = [
             Option(
-                "Built-in" if model.key == BUILTIN else model.name,
+                "Built-in" if model.key == BUILTIN else model.key,
                 model.key,
                 about="works at once, needs no server; less exact" if model.key == BUILTIN else _about(model),
                 chosen=model.key == suggestion.embedding_model,
@@ -261,7 +261,7 @@ class Choosing:
         if self.prompter is None or not offered:
             return suggestion.chat_model
         options: list[Option[str | None]] = [
-            Option(model.name, model.key, about=_about(model), chosen=model.key == suggestion.chat_model)
+            Option(model.key, model.key, about=_about(model), chosen=model.key == suggestion.chat_model)
             for model in offered
         ]
         none = Option[str | None]("None", None, about="`ask` shows the passages that fit best")
@@ -273,7 +273,7 @@ class Choosing:
             return suggestion.image_model, self.wishes.images
         options: list[Option[tuple[str | None, bool]]] = [
             Option(
-                model.name,
+                model.key,
                 (model.key, True),
                 about=_about(model, "recommended" if is_recommended(model) else ""),
                 chosen=model.key == suggestion.image_model,

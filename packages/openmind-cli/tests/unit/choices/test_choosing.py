@@ -36,17 +36,17 @@ def test_what_is_offered_says_what_it_is(plan, person) -> None:
 
     assert somebody.offered[WHICH][0] == "LM Studio (finds better, writes answers, describes pictures)"
     assert somebody.offered[EMBED] == [
-        "Embed A (loaded, F16)",
-        "Embed B",
+        "embed-a (loaded, F16)",
+        "embed-b",
         "Built-in (works at once, needs no server; less exact)",
     ]
-    assert somebody.offered[CHAT][0] == "Chat A (window of 32,768)"
-    assert somebody.offered[EYES][0] == "SmolVLM (recommended)"
+    assert somebody.offered[CHAT][0] == "chat-a (window of 32,768)"
+    assert somebody.offered[EYES][0] == "smolvlm-500m-instruct (recommended)"
     assert somebody.offered[EYES][-1] == "Leave pictures out"
 
 
 def test_every_other_answer_can_be_given(plan, person) -> None:
-    made = plan(person("LM Studio", "Embed B", "None", "None"))
+    made = plan(person("LM Studio", "embed-b", "None", "None"))
 
     assert made.selection == ModelSelection(embedding_model="embed-b")
     assert made.images is True
