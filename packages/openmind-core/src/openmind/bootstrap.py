@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import attrs
 from attrs import define, field
@@ -52,6 +52,9 @@ from openmind.ports.image_describer import ImageDescriber
 from openmind.ports.isolated_reader import IsolatedReader
 from openmind.ports.model_provider import ModelProvider
 from openmind.ports.preparer import Preparer
+
+if TYPE_CHECKING:
+    from openmind.application.maintenance import MaintenanceService
 
 WORKERS_PAY_OFF = 300
 """Fewer files are prepared sooner in this process than worker processes could start."""
@@ -266,6 +269,31 @@ class Assembly:
             storage=storage,
             tree=tree,
             plugins=PluginReports(self.plugins.reports),
+            upkeep=self.maintenance,
+        )
+
+    def maintenance(self, memory: OpenMind) -> "MaintenanceService":
+        """What keeps a memory sound; loaded when it is asked for."""
+        from openmind.adapters.home_contents import HomeKeeper
+        from openmind.application.checkups import Doctor
+        from openmind.application.coverage import CoverageService
+        from openmind.application.flushing import FlushService
+        from openmind.application.maintenance import MaintenanceService
+
+        keeper = HomeKeeper(self.home.folder)
+        return MaintenanceService(
+            doctor=Doctor(
+                storage=memory.storage,
+                jobs=memory.jobs,
+                indexing=memory.indexing,
+                keeper=keeper,
+                provider_health=memory.models.health,
+                plugins=memory.plugins,
+                home=memory.home,
+                version=memory.version,
+            ),
+            flushing=FlushService(storage=memory.storage, jobs=memory.jobs, keeper=keeper, home=memory.home),
+            covering=CoverageService(catalog=memory.storage.catalog, tree=memory.tree, formats=self.formats()),
         )
 
     def models(self, *, busy: Callable[[], bool]) -> ModelService:

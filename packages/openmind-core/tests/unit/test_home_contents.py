@@ -106,16 +106,30 @@ def test_logs_are_cleared_and_nothing_else(home: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
 def test_what_others_may_look_into_is_found_and_closed(home: Path) -> None:
-    (home / "api_token").chmod(0o644)
+    home.chmod(0o755)
     (home / "lancedb" / "chunks.lance").chmod(0o755)
+    (home / "thesis.docx").chmod(0o644)
     keeper = HomeKeeper(home)
-    keeper.close_to_others()
-    (home / "api_token").chmod(0o644)
-    (home / "lancedb" / "chunks.lance").chmod(0o755)
 
-    assert relative(home, keeper.condition().open_to_others) == {"api_token", "lancedb/chunks.lance"}
-    assert keeper.close_to_others() == 2
+    assert {".", "lancedb/chunks.lance"} <= relative(home, keeper.condition().open_to_others)
+    keeper.close_to_others()
+
     assert keeper.condition().open_to_others == ()
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert (home / "lancedb" / "chunks.lance").stat().st_mode & 0o777 == 0o700
+    assert (home / "thesis.docx").stat().st_mode & 0o777 == 0o644
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
+def test_behind_a_closed_home_only_the_token_has_to_be_closed_too(home: Path) -> None:
+    (home / "openmind.sqlite").chmod(0o644)
+    keeper = HomeKeeper(home)
+    assert keeper.condition().open_to_others == ()
+
+    (home / "api_token").chmod(0o644)
+
+    assert relative(home, keeper.condition().open_to_others) == {"api_token"}
+    assert keeper.close_to_others() == 1
 
 
 def test_leftovers_of_dead_workers_go(home: Path) -> None:

@@ -120,12 +120,19 @@ class HomeKeeper:
                 strangers.append(str(path))
 
     def _open_to_others(self) -> list[Path]:
-        """What others may look into; a stranger's entries are its own business."""
+        """What others may look into.
+
+        Nobody gets through a closed home to what is in it, whatever its mode; only the token is looked at all the
+        same, since programs copy it about. A stranger's entries are its own business.
+        """
         if os.name != "posix":
             return []
+        if not _is_open(self.folder):
+            return [path for path in (self.folder / "api_token",) if _is_open(path)]
         own = [Path(entry.path) for entry in self.contents().own]
-        folders = [self.folder, *(self.folder / name for name in _FOLDERS)]
-        return [path for top in own for path in (top, *_below(top)) if _is_open(path)] + list(filter(_is_open, folders))
+        folders = [self.folder / name for name in _FOLDERS]
+        below = [path for top in own for path in (top, *_below(top))]
+        return [self.folder, *filter(_is_open, (*folders, *below))]
 
     def _leftovers(self) -> list[Path]:
         """Temporary folders; while somebody indexes, some of them are in use."""

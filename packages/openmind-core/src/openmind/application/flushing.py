@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from attrs import frozen
@@ -88,16 +88,13 @@ class FlushService:
     @contextmanager
     def _lock(self, deadline: float) -> Iterator[None]:
         """Hold the index lock; the process of a job that has just ended gives it back in a moment."""
-        while True:
-            try:
-                lock = self.storage.index_lock()
-                lock.__enter__()
-                break
-            except IndexingBusy:
-                if self.clock() >= deadline:
-                    raise
-                self.sleep(LOOK_EVERY_S)
-        try:
+        with ExitStack() as held:
+            while True:
+                try:
+                    held.enter_context(self.storage.index_lock())
+                    break
+                except IndexingBusy:
+                    if self.clock() >= deadline:
+                        raise
+                    self.sleep(LOOK_EVERY_S)
             yield
-        finally:
-            lock.__exit__(None, None, None)

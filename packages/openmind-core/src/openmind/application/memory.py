@@ -1,8 +1,9 @@
 """The memory as a whole: its services, and the verbs that call them."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from attrs import frozen
 
@@ -27,6 +28,9 @@ from openmind.domain.status import MemoryStatus
 from openmind.ports.file_tree import FileTree
 from openmind.ports.storage import Storage
 
+if TYPE_CHECKING:  # it is loaded when it is used: most commands read only
+    from openmind.application.maintenance import MaintenanceService
+
 
 @frozen(kw_only=True)
 class OpenMind:
@@ -45,6 +49,13 @@ class OpenMind:
     storage: Storage
     tree: FileTree
     plugins: PluginReports
+    upkeep: Callable[["OpenMind"], "MaintenanceService"]
+    """Makes the service of maintenance, which few processes need."""
+
+    @property
+    def maintenance(self) -> "MaintenanceService":
+        """Examining, repairing, measuring and emptying the memory."""
+        return self.upkeep(self)
 
     def index(
         self, *, progress: EventSink = ignore, control: RunControl | None = None, accept_deletions: bool = False

@@ -11,7 +11,6 @@ from openmind.application.embedding import Embedding
 from openmind.application.tables import LAYOUT, Targets
 from openmind.domain.errors import ProviderError
 from openmind.domain.files import FileRecord
-from openmind.domain.ids import FileId
 from openmind.domain.preparation import PreparationFailure, PreparationRequest, PreparedFile
 from openmind.ports.preparer import Preparer
 from openmind.ports.storage import Storage
@@ -74,7 +73,7 @@ class Rebuild:
         )
 
     def _requests(self) -> Iterator[PreparationRequest]:
-        after: FileId | None = None
+        after = None
         ticket = 0
         while True:
             with self.storage.catalog.reading() as snapshot:

@@ -1,0 +1,284 @@
+"""Doctor, coverage and flush over real stores."""
+
+import os
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import attrs
+import pytest
+from openmind.domain.errors import IndexingBusy, JobActive
+from openmind.domain.jobs import IndexJob, JobState
+from openmind.domain.search import SearchState
+
+MARKER = "zanzibarquartz"
+
+
+@pytest.fixture
+def indexed(world, memory):
+    for number in range(12):
+        world.write(f"{number}.txt", f"heliotrope number{number} in the garden {MARKER}")
+    memory.index()
+    return memory
+
+
+def found(memory) -> list[str]:
+    return [
+        [hit.file_name for hit in memory.search(f"number{number}").hits][:1] == [f"{number}.txt"]
+        for number in range(12)
+    ].count(True)
+
+
+def codes(memory) -> set[str]:
+    return {finding.code for finding in memory.maintenance.examine().findings}
+
+
+def everywhere(home: Path) -> list[str]:
+    return [str(path) for path in home.rglob("*") if path.is_file() and MARKER.encode() in path.read_bytes()]
+
+
+# doctor
+
+
+def test_a_sound_memory_has_no_findings_and_repairing_it_does_nothing(indexed) -> None:
+    checkup = indexed.maintenance.examine()
+
+    assert checkup.findings == ()
+    facts = dict(checkup.facts)
+    assert facts["files"] == "12 known, 12 searchable"
+    assert facts["table chunks"] == "live, 12 rows"
+    assert facts["index lock"] == "free"
+    assert {"SQLite", "LanceDB", "Lance", "free on disk"} <= facts.keys()
+    assert indexed.maintenance.repair().done == ()
+
+
+def damage_folder(world) -> None:
+    shutil.rmtree(world.home / "lancedb")
+
+
+def damage_manifest(world) -> None:
+    manifests = sorted((world.home / "lancedb" / "chunks.lance" / "_versions").glob("*.manifest"))
+    for newer in manifests[:-1]:  # Lance counts their names down: the first version, without a row, is left
+        newer.unlink()
+
+
+def damage_data(world) -> None:
+    for path in (world.home / "lancedb" / "chunks.lance" / "data").glob("*.lance"):
+        path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("damage", [damage_folder, damage_manifest, damage_data])
+def test_lost_passages_are_made_again_without_reading_a_file(world, indexed, damage) -> None:
+    damage(world)
+    world.notes.rename(world.notes.with_name("unplugged"))
+    assert codes(indexed)
+
+    repair = indexed.maintenance.repair()
+
+    assert repair.done
+    assert repair.left == ()
+    assert found(indexed) == 12
+    assert indexed.maintenance.repair().done == ()
+    world.notes.with_name("unplugged").rename(world.notes)
+    again = indexed.index().run.tally
+    assert (again.already_indexed, again.extracted, again.embedded) == (12, 0, 0)
+
+
+def test_a_lost_table_of_a_server_s_vectors_is_made_again_with_them(world) -> None:
+    embedder = world.use()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        damage_folder(world)
+
+        memory.maintenance.repair()
+
+        assert len(embedder.embedded) == 2
+        assert memory.status().missing_vectors == 0
+        assert not memory.search("heliotrope").degraded
+
+
+def test_orphans_and_what_was_begun_are_deleted(world, indexed) -> None:
+    store, catalog = indexed.storage.chunks, indexed.storage.catalog
+    with catalog.reading() as snapshot:
+        [(generation, _, _), *_] = snapshot.live_generations()
+        [table] = snapshot.tables()
+    [row] = store.read_generations("chunks", [generation])
+    with catalog.writing() as session:
+        begun, orphan = session.begin([table.id], 2)
+    with closing(sqlite3.connect(world.home / "openmind.sqlite")) as connection, connection:
+        connection.execute("DELETE FROM intents WHERE generation = ?", (orphan,))
+    store.add("chunks", [attrs.evolve(row, generation=begun), attrs.evolve(row, generation=orphan)])
+    store.create("chunks_7", dimension=4)
+    store.create("mine", dimension=4)
+    assert codes(indexed) == {"table.orphans", "generations.begun", "table.unknown"}
+
+    repair = indexed.maintenance.repair()
+
+    assert repair.left == ()
+    assert store.tables() == ("chunks", "mine")
+    assert {generation for generation, _ in store.counts("chunks")}.isdisjoint({begun, orphan})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are those of POSIX")
+def test_the_home_is_closed_to_others_and_leftovers_go(world, indexed) -> None:
+    world.home.chmod(0o755)
+    leftover = world.home / "tmp" / "worker-dead"
+    leftover.mkdir(0o700)
+    (leftover / "page.png").write_text(MARKER)
+    assert codes(indexed) == {"home.open", "home.leftovers"}
+
+    assert indexed.maintenance.repair().left == ()
+
+    assert all(path.stat().st_mode & 0o077 == 0 for path in (world.home, *world.home.rglob("*")))
+    assert not leftover.exists()
+
+
+def test_what_only_a_person_can_mend_is_told_with_what_to_do(world) -> None:
+    embedder = world.use()
+    world.write("a.txt", "heliotrope")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        world.provider.reachable = False
+        assert embedder.calls
+
+        [finding] = memory.maintenance.examine().findings
+
+        assert finding.code == "provider.unreachable"
+        assert finding.repair == ""
+        assert finding.hint
+
+
+def test_a_damaged_catalog_is_told(world, indexed) -> None:
+    path = world.home / "openmind.sqlite"
+    content = bytearray(path.read_bytes())
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        root = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'texts'").fetchone()[0]
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    content = bytearray(path.read_bytes())
+    content[(root - 1) * size : root * size] = b"\x5a" * size
+    path.write_bytes(content)
+
+    assert "catalog.damaged" in codes(indexed)
+
+
+def test_while_something_is_indexed_the_stores_are_left_alone(indexed) -> None:
+    with indexed.storage.index_lock():
+        checkup = indexed.maintenance.examine()
+
+        assert checkup.findings == ()
+        assert str(os.getpid()) in dict(checkup.facts)["index lock"]
+        with pytest.raises(IndexingBusy):
+            indexed.maintenance.repair()
+
+
+# coverage
+
+
+def test_coverage_says_of_every_file_whether_it_can_be_found(world, memory) -> None:
+    world.write("good.txt", "heliotrope")
+    world.write("old.txt", "chrysanthemum")
+    gone = world.write("gone.txt", "begonia")
+    world.write("empty.txt", "")
+    memory.index()
+    world.write("old.txt", "chrysanthemum on the balcony")
+    gone.unlink()
+    world.write("new.txt", "zinnia")
+    world.write("film.mkv", "x" * 1000)
+
+    [coverage] = memory.maintenance.coverage()
+
+    assert (coverage.searchable.files, coverage.searchable.size_bytes) == (1, len("heliotrope"))
+    assert (coverage.stale.files, coverage.new.files, coverage.gone.files) == (1, 1, 1)
+    assert {name: amount.files for name, amount in coverage.unreadable.items()} == {"empty": 1, "unsupported": 1}
+    assert coverage.unreadable["unsupported"].size_bytes == 1000
+    assert coverage.total.files == 5
+
+
+def test_the_coverage_of_a_missing_folder_is_what_is_remembered(world, memory) -> None:
+    world.write("good.txt", "heliotrope")
+    memory.index()
+    world.notes.rename(world.notes.with_name("unplugged"))
+
+    [coverage] = memory.maintenance.coverage()
+
+    assert not coverage.present
+    assert (coverage.gone.files, coverage.total.files) == (1, 0)
+
+
+# flush
+
+
+def test_a_flush_forgets_everything_but_the_sources_and_the_configuration(world, indexed) -> None:
+    (world.home / "logs" / "openmind.log").write_text("{}\n")
+    (world.home / "logs" / "diary.txt").write_text("mine")
+    (world.home / "config.toml").write_text("[indexing]\nworkers = 1\n")
+    plan = indexed.maintenance.plan_flush()
+    assert (plan.sources, plan.files, plan.indexed_files, plan.runs, plan.jobs) == (1, 12, 12, 1, 0)
+    assert everywhere(world.home)
+
+    assert indexed.maintenance.flush(plan)
+
+    assert everywhere(world.home) == []
+    assert indexed.search("heliotrope").state is SearchState.NOTHING_INDEXED
+    assert len(indexed.sources.list()) == 1
+    assert indexed.status().last_run is None
+    assert (world.home / "config.toml").exists()
+    assert [path.name for path in (world.home / "logs").iterdir()] == ["diary.txt"]
+    assert indexed.index().run.tally.indexed == 12
+    assert found(indexed) == 12
+
+
+def test_a_flush_may_forget_the_sources_too(indexed) -> None:
+    indexed.maintenance.flush(indexed.maintenance.plan_flush(include_sources=True))
+
+    assert indexed.sources.list() == ()
+
+
+def test_planning_a_flush_changes_nothing(world, indexed) -> None:
+    indexed.maintenance.plan_flush(include_sources=True)
+
+    assert found(indexed) == 12
+
+
+def test_a_job_that_does_not_stop_keeps_the_memory(world, indexed) -> None:
+    from openmind.adapters.processes import this_process
+
+    at = indexed.jobs.now().isoformat()
+    job = IndexJob(id="job_1", state=JobState.RUNNING, started_at=at, updated_at=at, process=this_process())
+    with indexed.storage.catalog.writing() as session:
+        session.add_job(job)
+    plan = indexed.maintenance.plan_flush()
+    assert plan.active_job == job
+
+    with pytest.raises(JobActive):
+        indexed.maintenance.flush(plan, wait_s=0.3)
+
+    assert found(indexed) == 12
+    assert indexed.jobs.current().state is JobState.STOP_REQUESTED
+
+
+def test_a_run_in_the_foreground_keeps_the_memory(indexed) -> None:
+    with indexed.storage.index_lock(), pytest.raises(IndexingBusy):
+        indexed.maintenance.flush(indexed.maintenance.plan_flush(), wait_s=0.2)
+
+    assert found(indexed) == 12
+
+
+def test_a_flush_that_is_killed_halfway_forgets_all_the_same(world, indexed, monkeypatch) -> None:
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    plan = indexed.maintenance.plan_flush()
+    monkeypatch.setattr(type(indexed.storage.chunks), "drop", die)
+    with pytest.raises(KeyboardInterrupt):
+        indexed.maintenance.flush(plan)
+    monkeypatch.undo()
+
+    assert indexed.search("heliotrope").state is SearchState.NOTHING_INDEXED
+    indexed.maintenance.flush(plan)
+    assert everywhere(world.home) == []
