@@ -81,3 +81,13 @@ def test_a_clean_run_after_a_clean_run_looks_at_no_row(world, indexed, monkeypat
     monkeypatch.setattr(type(indexed.storage.chunks), "counts", refuse)
 
     assert indexed.index().notices == ()
+
+
+def test_lost_passages_come_back_while_the_folder_is_away(world, indexed) -> None:
+    world.notes.rename(world.notes.with_name("unplugged"))
+    shutil.rmtree(world.home / "lancedb")
+
+    report = indexed.index()
+
+    assert all_found(indexed)
+    assert report.run.tally.hashed == 0

@@ -15,6 +15,7 @@ from openmind.application.discovery import Discovery, SourceScan, waiting_key
 from openmind.application.embedding import Embedding
 from openmind.application.formats import Formats
 from openmind.application.patience import patiently
+from openmind.application.rebuilding import Rebuild
 from openmind.application.recovery import GRACE_S, Recovery
 from openmind.application.run_log import RunLog
 from openmind.application.tables import LAYOUT, TableChoice, Targets
@@ -207,6 +208,7 @@ class _Pass:
         for sentence in recovery.recover():
             self.log.notice(sentence)
         recovery.sweep()
+        self._bring_back()
         self._discover()
         added = 0
         if self._work_waits():
@@ -232,6 +234,22 @@ class _Pass:
             with self.storage.catalog.writing() as session:
                 session.drop_unused_texts()
         recovery.seal()
+
+    def _bring_back(self) -> None:
+        """Make lost passages again from the kept text: that needs no file, and so no source that is at hand."""
+        with self.storage.catalog.reading() as snapshot:
+            if not snapshot.files_without_passages(after=None, limit=1):
+                return
+        rebuild = Rebuild(
+            storage=self.storage,
+            preparer=self.service.preparer,
+            now=self.service.now,
+            while_waiting=self._heed,
+            enough=self._is_wanted_elsewhere,
+            embedded=lambda count: self.log.count(embedded=count),
+            lost_provider=self._lost_provider,
+        )
+        rebuild.carry_out(self._targets())
 
     # discovery
 
