@@ -118,6 +118,13 @@ class RowWriter:
             number: the number of the first one.
             profiled: is given the rows that are kept.
         """
+        for segment in self._write(blocks, number, profiled=profiled):
+            if segment.text.strip():
+                yield segment
+            else:  # cells of nothing but control characters
+                self.written -= 1
+
+    def _write(self, blocks: Iterable[list[list[str]]], number: int, *, profiled: KeptRows) -> Iterator[Segment]:
         beyond = 0
         for block in blocks:
             filled = len(block) - block.count([])
