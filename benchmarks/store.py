@@ -40,12 +40,19 @@ class Passages:
         self.made = 0
 
     def take(self, count: int) -> list[ChunkRow]:
-        vectors = self.topics[self.random.integers(0, TOPICS, count)] + self.random.normal(size=(count, DIMENSION))
-        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-        packed = vectors.astype("<f4")
-        rows = [self.row(self.made + at, packed[at].tobytes()) for at in range(count)]
+        return self.pick(count, 1)
+
+    def pick(self, count: int, every: int) -> list[ChunkRow]:
+        """Go on by `count` rows and make only some of them."""
+        vectors = self.vectors(count)
+        rows = [self.row(self.made + at, vectors[at].tobytes()) for at in range(0, count, every)]
         self.made += count
         return rows
+
+    def vectors(self, count: int) -> np.ndarray[tuple[int, int], np.dtype[np.float32]]:
+        vectors = self.topics[self.random.integers(0, TOPICS, count)] + self.random.normal(size=(count, DIMENSION))
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors.astype("<f4")
 
     def row(self, number: int, vector: bytes) -> ChunkRow:
         file = number // ROWS_PER_FILE
@@ -130,21 +137,22 @@ class Search:
                 raise SystemExit(found.words_error + found.vectors_error)
 
 
-def recall(store: LanceChunkStore, rows: int) -> float:
+def recall(store: LanceChunkStore, rows: int, asked: list[bytes]) -> float:
     """Share of the ten nearest vectors, in percent, that the vectors leg gives first."""
     passages = Passages()
-    sample = [row for _ in range(rows // 10_000) for row in passages.take(10_000)] if rows <= 100_000 else []
-    if not sample:
-        return float("nan")
-    matrix = np.frombuffer(b"".join(row.vector or b"" for row in sample), "<f4").reshape(len(sample), DIMENSION)
+    nearest: list[list[tuple[float, int]]] = [[] for _ in asked]
+    for start in range(0, rows, 10_000):
+        matrix = passages.vectors(10_000)
+        for best, vector in zip(nearest, asked, strict=True):
+            cosines = matrix @ np.frombuffer(vector, "<f4")
+            best += [(float(cosines[at]), start + int(at)) for at in np.argsort(-cosines)[:10]]
     hits = 0
-    asked = list(queries(sample))
-    for _, vector in asked:
-        nearest = np.argsort(-(matrix @ np.frombuffer(vector, "<f4")))[:10]
+    for best, vector in zip(nearest, asked, strict=True):
+        true = {number for _, number in sorted(best, reverse=True)[:10]}
         with store.open(TABLE) as view:
             query = CandidateQuery(vector=vector, filter=ChunkFilter(visible=Visibility(newest=NEWEST)))
-            found = {candidate.key for candidate in view.candidates(query).vectors[:10]}
-        hits += sum(sample[at].key in found for at in nearest)
+            found = view.candidates(query).vectors[:10]
+        hits += len(true & {(each.key.generation - 1) * ROWS_PER_FILE + each.key.index for each in found})
     return hits / len(asked) * 10
 
 
@@ -232,11 +240,15 @@ def measure(rows: int, folder: Path) -> None:
     grow(LanceChunkStore(folder / "flat"), Passages(), rows=50_000, batch=5_000)
 
     print(in_child("build", str(folder / "large"), "--rows", str(rows)))
-    store = LanceChunkStore(folder / "large")
+    searches(LanceChunkStore(folder / "large"), rows)
+
+
+def searches(store: LanceChunkStore, rows: int) -> None:
+    """Ask a table that `build` made, then write to it."""
     passages = Passages()
     kept: list[ChunkRow] = []
     for _ in range(rows // 10_000):
-        kept += passages.take(10_000)[:: rows // 1_000]
+        kept += passages.pick(10_000, rows // 1_000)
     search = Search(store, list(queries(kept)))
     report(f"{rows:,} rows, words: p50 / p95", *search.time(vectors=False))
     report(f"{rows:,} rows, vectors", *search.time(words=False))
@@ -252,7 +264,7 @@ def measure(rows: int, folder: Path) -> None:
     }.items():
         bar = (45, 90) if rows <= 100_000 and "10,000" not in name else ()
         report(f"{rows:,} rows, both, filter by {name}", *search.time(where=where), bar=bar)
-    report("of the ten nearest, found", recall(store, rows), unit="%")
+    report("of the ten nearest, found", recall(store, rows, [vector for _, vector in search.asked]), unit="%")
     with store.open(TABLE) as view:
         terms, vector = search.asked[0]
         query = CandidateQuery(words=WordsQuery(terms=terms), vector=vector, filter=ChunkFilter(visible=visible))
@@ -279,12 +291,14 @@ def measure(rows: int, folder: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("step", nargs="?", choices=["measure", "build"], default="measure")
+    parser.add_argument("step", nargs="?", choices=["measure", "build", "searches"], default="measure")
     parser.add_argument("folder", nargs="?", type=Path)
     parser.add_argument("--rows", type=int, default=100_000)
     arguments = parser.parse_args()
     if arguments.step == "build":
         build(arguments.folder, arguments.rows)
+    elif arguments.step == "searches":
+        searches(LanceChunkStore(arguments.folder), arguments.rows)
     else:
         with tempfile.TemporaryDirectory(prefix="openmind-store-") as folder:
             measure(arguments.rows, Path(folder))

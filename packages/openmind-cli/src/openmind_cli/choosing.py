@@ -13,6 +13,8 @@ from openmind.domain.models import ModelInfo, ModelSelection, ProviderChoice, Pr
 from openmind_cli.parameters import Switch
 from openmind_cli.pasted import pasted_path
 from openmind_cli.prompts import Option, Prompter
+from openmind_cli.render.clean import one_line
+from openmind_cli.render.lines import note
 from openmind_cli.suggestions import (
     BUILTIN,
     RECOMMENDED_EYES,
@@ -142,10 +144,15 @@ class Choosing:
 
     def _without_asking(self, given: ProviderChoice | None) -> ProviderChoice:
         if given is not None:
+            models = self.beginning.models.at(given)
             try:
-                self.beginning.models.at(given).list()
+                health = models.health()
             except RemoteNotAllowed as error:
                 raise RemoteNotAllowed(error.message, hint="If you want that, add --allow-remote.") from error
+            if not health.reachable:
+                models.list()  # raises what is wrong, with what to do about it
+            for notice in health.notices:
+                note(one_line(notice))
             return given
         server = self._usual_server()
         if server is not None and self._health(server).reachable:

@@ -10,6 +10,9 @@ from openmind_lmstudio.errors import Nonsense
 
 T = TypeVar("T")
 
+LARGE = 32_768
+"""Characters or bytes; replies of this size are vectors, and most of what a batch costs is reading their numbers."""
+
 
 def encode(body: Mapping[str, object]) -> bytes:
     """Write JSON. Half a surrogate pair, which some file names and texts hold, becomes a question mark."""
@@ -22,11 +25,30 @@ def decode(body: bytes | str) -> object:
     Raises:
         Nonsense: it is none.
     """
+    document = _decode_numbers(body) if len(body) >= LARGE else None
+    if document is not None:
+        return document
     try:
-        document: object = json.loads(body)
+        document = json.loads(body)
     except (ValueError, RecursionError) as error:
         raise Nonsense("The reply is not JSON") from error
     return document
+
+
+def _decode_numbers(body: bytes | str) -> object:
+    """Read a reply full of numbers five times as fast, where msgspec is installed, as it is beside the API.
+
+    What it refuses is left to the standard library, which takes more and says what is wrong.
+    """
+    try:
+        from msgspec import DecodeError
+        from msgspec.json import decode as quickly
+    except ImportError:
+        return None
+    try:
+        return quickly(body)
+    except (DecodeError, RecursionError):
+        return None
 
 
 @frozen

@@ -125,6 +125,8 @@ def test_what_is_no_table_can_be_put_aside_and_dropped(tmp_path: Path) -> None:
 
     assert store.counts(TABLE) == {}
     assert (tmp_path / f"{TABLE}.lance.broken-1").read_text() == "not a table"
+    store.discard_quarantined()
+    assert [path.name for path in tmp_path.iterdir()] == [f"{TABLE}.lance"]
 
 
 def test_a_table_whose_making_was_interrupted_is_made(tmp_path: Path) -> None:

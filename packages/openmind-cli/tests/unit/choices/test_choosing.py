@@ -202,8 +202,9 @@ def test_the_built_in_provider_has_no_address(plan) -> None:
         plan(provider="builtin", base_url=ADDRESS)
 
 
-def test_without_anybody_another_machine_needs_the_option(plan, servers) -> None:
+def test_without_anybody_another_machine_needs_the_option_and_is_warned_of(plan, servers, capsys) -> None:
     servers.up["http://big:1"] = servers.up["http://localhost:1234"]
+    servers.notices = ("The text of your files is sent to http://big:1.",)
 
     with pytest.raises(RemoteNotAllowed) as caught:
         plan(provider="lmstudio", base_url="http://big:1")
@@ -212,6 +213,7 @@ def test_without_anybody_another_machine_needs_the_option(plan, servers) -> None
         "base_url": "http://big:1",
         "allow_remote": True,
     }
+    assert "is sent to http://big:1" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

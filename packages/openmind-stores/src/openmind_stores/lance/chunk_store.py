@@ -61,7 +61,7 @@ class LanceChunkStore:
         """Delete every `<table>.lance.broken-N`."""
         for aside in self.folder.glob(f"*{SUFFIX}.broken-*"):
             with writing(aside.name):
-                shutil.rmtree(aside)
+                remove(aside)
 
     def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
         """Append rows in one write."""

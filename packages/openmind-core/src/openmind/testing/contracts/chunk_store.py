@@ -154,6 +154,36 @@ class ChunkStoreContract:
     def test_quarantine_of_what_is_not_there_does_nothing(self, store: ChunkStore) -> None:
         store.quarantine("chunks_9")
 
+    def test_what_was_put_aside_can_be_discarded(self, store: ChunkStore) -> None:
+        store.discard_quarantined()
+        store.add(TABLE, [row(1, 0, "alpha")])
+        store.create("chunks_2", dimension=2)
+        store.quarantine("chunks_2")
+        store.quarantine(TABLE)
+        store.create(TABLE, dimension=DIMENSION)
+        size = store.health().size_bytes
+
+        store.discard_quarantined()
+
+        assert store.health().tables == (TABLE,)
+        assert store.health().size_bytes <= size
+        assert store.counts(TABLE) == {}
+
+    def test_the_fingerprint_is_that_of_one_table_and_changes_with_it(self, store: ChunkStore) -> None:
+        assert store.fingerprint("chunks_9") == ""
+        before = store.fingerprint(TABLE)
+        assert before != ""
+        store.create("chunks_2", dimension=2)
+        assert store.fingerprint(TABLE) == before
+
+        store.add(TABLE, [row(1, 0, "alpha")])
+        added = store.fingerprint(TABLE)
+        ask(store, "alpha")
+        assert store.fingerprint(TABLE) == added != before
+
+        store.delete(TABLE, [Generation(1)])
+        assert store.fingerprint(TABLE) != added
+
     def test_a_table_that_is_not_there_cannot_be_used(self, store: ChunkStore) -> None:
         with pytest.raises(StoreDamaged), store.open("chunks_9"):
             pass
