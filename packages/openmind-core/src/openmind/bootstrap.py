@@ -14,6 +14,7 @@ from attrs import define, field
 
 from openmind.adapters.extraction_workers import ExtractionWorkers
 from openmind.adapters.home import Home
+from openmind.adapters.jsonl_logging import LOG_FILE, JsonlJournal
 from openmind.adapters.local_files import LocalFileTree
 from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.processes import is_alive, this_process
@@ -235,19 +236,29 @@ class Assembly:
         tree = LocalFileTree(patterns=self.config.indexing.ignore)
         embedders = self.embedders()
         searching = SearchService(
-            catalog=storage.catalog, chunks=lambda: storage.chunks, embedder_for=embedders.matching
+            catalog=storage.catalog,
+            chunks=lambda: storage.chunks,
+            embedder_for=embedders.matching,
+            journal=self.journal(),
         )
         jobs = JobService(
             catalog=storage.catalog,
             launcher=SubprocessJobLauncher(self.home.folder, self.home.logs),
             alive=is_alive,
             now=utc_now,
+            journal=self.journal(),
         )
         return OpenMind(
             home=self.home.folder,
             version=version("openmind-core"),
             config=self.config,
-            sources=SourceService(storage=storage, home=self.home.folder, now=utc_now, current_job=jobs.current),
+            sources=SourceService(
+                storage=storage,
+                home=self.home.folder,
+                now=utc_now,
+                current_job=jobs.current,
+                journal=self.journal(),
+            ),
             indexing=IndexService(
                 storage=storage,
                 tree=tree,
@@ -258,12 +269,18 @@ class Assembly:
                 process=this_process,
                 now=utc_now,
                 max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
+                journal=self.journal(),
                 describer=self.describer,
                 max_new_tokens=self.config.extraction.images.max_new_tokens,
             ),
             jobs=jobs,
             searching=searching,
-            asking=AskService(searching=searching, answerer=self.answerer, conversations=self.conversations),
+            asking=AskService(
+                searching=searching,
+                answerer=self.answerer,
+                conversations=self.conversations,
+                journal=self.journal(),
+            ),
             documents=DocumentService(storage=storage, open_path=open_path),
             models=self.models(busy=jobs.busy),
             storage=storage,
@@ -271,6 +288,10 @@ class Assembly:
             plugins=PluginReports(self.plugins.reports),
             upkeep=self.maintenance,
         )
+
+    def journal(self) -> JsonlJournal:
+        """Where events are noted."""
+        return JsonlJournal(self.home.logs / LOG_FILE)
 
     def maintenance(self, memory: OpenMind) -> "MaintenanceService":
         """What keeps a memory sound; loaded when it is asked for."""
