@@ -14,6 +14,7 @@ from attrs import define, field
 
 from openmind.adapters.extraction_workers import ExtractionWorkers
 from openmind.adapters.home import Home
+from openmind.adapters.home_contents import HomeKeeper
 from openmind.adapters.jsonl_logging import LOG_FILE, JsonlJournal
 from openmind.adapters.local_files import LocalFileTree
 from openmind.adapters.passage_workers import PassageWorkers
@@ -295,7 +296,6 @@ class Assembly:
 
     def maintenance(self, memory: OpenMind) -> "MaintenanceService":
         """What keeps a memory sound; loaded when it is asked for."""
-        from openmind.adapters.home_contents import HomeKeeper
         from openmind.application.checkups import Doctor
         from openmind.application.coverage import CoverageService
         from openmind.application.flushing import FlushService
@@ -477,6 +477,7 @@ class Assembly:
 
     def preparer(self, files: int, embed: bool) -> Preparer:
         """Prepare files where it is done soonest."""
+        HomeKeeper(self.home.folder).drop_leftovers()  # of a run that was killed: whoever prepares has the index lock
         workers = self.config.indexing.workers or min(os.cpu_count() or 1, MOST_WORKERS)
         if files < WORKERS_PAY_OFF or workers < 2:
             return self.in_process_preparer(embed=embed)
