@@ -100,6 +100,44 @@ def test_an_uninstall_asks_shows_and_leaves_what_is_yours(memory, tmp_path: Path
     assert (tmp_path / "notes" / "a.md").exists()
 
 
+def test_a_memory_goes_to_another_home_as_one_file(memory, tmp_path: Path) -> None:
+    archive = tmp_path / "memory.zip"
+    told = memory.done("export", str(archive))
+    assert "2 files" in told.out
+    memory("export", str(archive)).refused(2, "already", "--overwrite")
+    assert memory.done("export", str(archive), "--overwrite", "--json").object["files"] == 2
+    memory("import", str(archive)).refused(1, "flush --include-sources")
+    memory("import", str(tmp_path / "nothing.zip")).refused(2, "no file")
+
+    memory.done("flush", "--yes", "--include-sources")
+    report = memory.done("import", str(archive), "--json").object
+
+    assert (report["files_read"], report["disabled_sources"]) == (2, [])
+    assert "garden" in memory.done("search", "heliotropes").out
+    archive.write_text("no archive")
+    memory.done("flush", "--yes", "--include-sources")
+    memory("import", str(archive)).refused(1, "memory.zip")
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_a_person_at_a_terminal_is_asked_and_no_means_no(memory) -> None:
+    pexpect = pytest.importorskip("pexpect")
+    for answer, deleted in (("n", False), ("y", True)):
+        asked = pexpect.spawn(
+            sys.executable,
+            ["-m", "openmind_cli", "flush"],
+            env=memory.environment({"TERM": "xterm-256color"}),
+            encoding="utf-8",
+            timeout=60,
+        )
+        asked.expect("Empty the memory\\?")
+        asked.send(answer)
+        asked.expect(pexpect.EOF)
+        asked.close()
+        assert asked.exitstatus == (0 if deleted else 1)
+        assert (memory.done("status", "--json").object["files"] == 0) is deleted
+
+
 def test_what_must_not_be_deleted_is_refused(memory, tmp_path: Path) -> None:
     (tmp_path / "photos").mkdir()
     (tmp_path / "photos" / "a.jpg").write_text("mine")

@@ -298,6 +298,7 @@ class Assembly:
         """What keeps a memory sound; loaded when it is asked for."""
         from openmind.application.checkups import Doctor
         from openmind.application.coverage import CoverageService
+        from openmind.application.exchange import ExchangeService
         from openmind.application.flushing import FlushService
         from openmind.application.maintenance import MaintenanceService
 
@@ -315,6 +316,13 @@ class Assembly:
             ),
             flushing=FlushService(storage=memory.storage, jobs=memory.jobs, keeper=keeper, home=memory.home),
             covering=CoverageService(catalog=memory.storage.catalog, tree=memory.tree, formats=self.formats()),
+            exchange=ExchangeService(
+                storage=memory.storage,
+                tree=memory.tree,
+                room=self.home.temporary,
+                version=memory.version,
+                now=utc_now,
+            ),
         )
 
     def models(self, *, busy: Callable[[], bool]) -> ModelService:

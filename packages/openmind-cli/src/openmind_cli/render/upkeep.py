@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
+from openmind.domain.archives import ImportReport, Manifest
 from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.contract import Object
 from openmind.domain.coverage import Amount, SourceCoverage
@@ -147,6 +148,33 @@ def _package_object(plan: PackagePlan) -> Object:
         "kind": plan.kind,
         "place": plan.place,
         "commands": [list(command) for command in plan.commands],
+    }
+
+
+# export and import
+
+
+def manifest_object(manifest: Manifest) -> Object:
+    """What is in an archive."""
+    embedder = manifest.identity.embedder if manifest.identity else None
+    return {
+        "written_by": manifest.written_by,
+        "created_at": manifest.created_at,
+        "embedding_model": embedder.model if embedder else None,
+        "sources": manifest.sources,
+        "files": manifest.files,
+        "texts": manifest.texts,
+        "chunks": manifest.passages,
+    }
+
+
+def import_object(report: ImportReport) -> Object:
+    """What was read from an archive."""
+    return {
+        **manifest_object(report.manifest),
+        "files_read": report.files,
+        "chunks_read": report.passages,
+        "disabled_sources": list(report.disabled_sources),
     }
 
 
