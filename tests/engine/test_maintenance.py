@@ -223,12 +223,12 @@ def test_a_flush_forgets_everything_but_the_sources_and_the_configuration(world,
 
     assert indexed.maintenance.flush(plan)
 
+    assert [path.name for path in (world.home / "logs").iterdir()] == ["diary.txt"]
     assert everywhere(world.home) == []
     assert indexed.search("heliotrope").state is SearchState.NOTHING_INDEXED
     assert len(indexed.sources.list()) == 1
     assert indexed.status().last_run is None
     assert (world.home / "config.toml").exists()
-    assert [path.name for path in (world.home / "logs").iterdir()] == ["diary.txt"]
     assert indexed.index().run.tally.indexed == 12
     assert found(indexed) == 12
 

@@ -14,6 +14,8 @@ from attrs import define, field
 
 from openmind.adapters.extraction_workers import ExtractionWorkers
 from openmind.adapters.home import Home
+from openmind.adapters.home_contents import HomeKeeper
+from openmind.adapters.jsonl_logging import LOG_FILE, JsonlJournal
 from openmind.adapters.local_files import LocalFileTree
 from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.processes import is_alive, this_process
@@ -235,19 +237,29 @@ class Assembly:
         tree = LocalFileTree(patterns=self.config.indexing.ignore)
         embedders = self.embedders()
         searching = SearchService(
-            catalog=storage.catalog, chunks=lambda: storage.chunks, embedder_for=embedders.matching
+            catalog=storage.catalog,
+            chunks=lambda: storage.chunks,
+            embedder_for=embedders.matching,
+            journal=self.journal(),
         )
         jobs = JobService(
             catalog=storage.catalog,
             launcher=SubprocessJobLauncher(self.home.folder, self.home.logs),
             alive=is_alive,
             now=utc_now,
+            journal=self.journal(),
         )
         return OpenMind(
             home=self.home.folder,
             version=version("openmind-core"),
             config=self.config,
-            sources=SourceService(storage=storage, home=self.home.folder, now=utc_now, current_job=jobs.current),
+            sources=SourceService(
+                storage=storage,
+                home=self.home.folder,
+                now=utc_now,
+                current_job=jobs.current,
+                journal=self.journal(),
+            ),
             indexing=IndexService(
                 storage=storage,
                 tree=tree,
@@ -258,12 +270,18 @@ class Assembly:
                 process=this_process,
                 now=utc_now,
                 max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
+                journal=self.journal(),
                 describer=self.describer,
                 max_new_tokens=self.config.extraction.images.max_new_tokens,
             ),
             jobs=jobs,
             searching=searching,
-            asking=AskService(searching=searching, answerer=self.answerer, conversations=self.conversations),
+            asking=AskService(
+                searching=searching,
+                answerer=self.answerer,
+                conversations=self.conversations,
+                journal=self.journal(),
+            ),
             documents=DocumentService(storage=storage, open_path=open_path),
             models=self.models(busy=jobs.busy),
             storage=storage,
@@ -272,11 +290,15 @@ class Assembly:
             upkeep=self.maintenance,
         )
 
+    def journal(self) -> JsonlJournal:
+        """Where events are noted."""
+        return JsonlJournal(self.home.logs / LOG_FILE)
+
     def maintenance(self, memory: OpenMind) -> "MaintenanceService":
         """What keeps a memory sound; loaded when it is asked for."""
-        from openmind.adapters.home_contents import HomeKeeper
         from openmind.application.checkups import Doctor
         from openmind.application.coverage import CoverageService
+        from openmind.application.exchange import ExchangeService
         from openmind.application.flushing import FlushService
         from openmind.application.maintenance import MaintenanceService
 
@@ -294,6 +316,13 @@ class Assembly:
             ),
             flushing=FlushService(storage=memory.storage, jobs=memory.jobs, keeper=keeper, home=memory.home),
             covering=CoverageService(catalog=memory.storage.catalog, tree=memory.tree, formats=self.formats()),
+            exchange=ExchangeService(
+                storage=memory.storage,
+                tree=memory.tree,
+                room=self.home.temporary,
+                version=memory.version,
+                now=utc_now,
+            ),
         )
 
     def models(self, *, busy: Callable[[], bool]) -> ModelService:
@@ -456,6 +485,7 @@ class Assembly:
 
     def preparer(self, files: int, embed: bool) -> Preparer:
         """Prepare files where it is done soonest."""
+        HomeKeeper(self.home.folder).drop_leftovers()  # of a run that was killed: whoever prepares has the index lock
         workers = self.config.indexing.workers or min(os.cpu_count() or 1, MOST_WORKERS)
         if files < WORKERS_PAY_OFF or workers < 2:
             return self.in_process_preparer(embed=embed)

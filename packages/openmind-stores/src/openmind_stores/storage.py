@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from attrs import define, field
+from openmind.ports.archive import Archive
 from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.storage import StorageHealth
@@ -49,6 +50,12 @@ class LocalStorage:
 
                 self._chunks = LanceChunkStore(self.home / CHUNKS_FOLDER)
             return self._chunks
+
+    @property
+    def archive(self) -> Archive:
+        from openmind_stores.archive.parquet import ParquetArchive
+
+        return ParquetArchive()
 
     def initialise(self) -> None:
         try:

@@ -13,6 +13,12 @@ COMMANDS: Final = (
     ("provider", "openmind_cli.commands.provider:app", "Look at where the models come from."),
     ("config", "openmind_cli.commands.config:app", "Show and change settings."),
     ("status", "openmind_cli.commands.status:status", "Show what is in memory and what goes on."),
+    ("doctor", "openmind_cli.commands.doctor:doctor", "Look whether everything is sound, and mend what is not."),
+    ("export", "openmind_cli.commands.exchange:export_memory", "Write the memory to one file."),
+    ("import", "openmind_cli.commands.exchange:import_memory", "Read a memory from such a file."),
+    ("flush", "openmind_cli.commands.flush:flush", "Empty the memory; your files stay."),
+    ("uninstall", "openmind_cli.commands.uninstall:uninstall", "Delete OpenMind's own data, or all of OpenMind."),
+    ("dev", "openmind_cli.commands.dev:app", "Look into OpenMind itself."),
     ("plugins", "openmind_cli.commands.plugins:plugins", "List the installed plugins."),
     ("demo", "openmind_cli.commands.demo:demo", "Try OpenMind on sample files."),
 )

@@ -5,12 +5,15 @@ from openmind import open_memory
 from openmind.domain.contract import removal_object, source_object
 
 from openmind_cli.exit_codes import OK
-from openmind_cli.parameters import Json
+from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.amounts import count
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import line, note, print_columns, print_lines
 from openmind_cli.render.objects import print_list, print_object
 from openmind_cli.sources import find_source
+
+STOP_S = 30.0
+"""How long a job is given to stop."""
 
 app = App(name="source", help="Say which folders OpenMind may read.")
 
@@ -67,7 +70,7 @@ def list_sources(*, json: Json = False) -> int:
 
 
 @app.command
-def remove(source: str, /, *, json: Json = False) -> int:
+def remove(source: str, /, *, stop_job: Switch = False, json: Json = False) -> int:
     """Forget a folder and everything that was read from it.
 
     The folder and its files stay as they are.
@@ -76,8 +79,12 @@ def remove(source: str, /, *, json: Json = False) -> int:
     ----------
     source
         The id of the source, or its path.
+    stop_job
+        Stop a background job first; without that, one that is under way is in the way.
     """
     with open_memory(create=False) as memory:
+        if stop_job:
+            memory.jobs.halt(within_s=STOP_S)
         report = memory.sources.remove(find_source(memory, source))
     if json:
         print_object(removal_object(report))

@@ -4,28 +4,34 @@ from collections.abc import Iterator
 
 from openmind import OpenMind, open_memory
 from openmind.domain.contract import file_object, status_object
+from openmind.domain.coverage import SourceCoverage
 from openmind.domain.errors import UsageError
 from openmind.domain.files import FileReason, FileRecord, FileStatus
 
 from openmind_cli.exit_codes import OK
-from openmind_cli.parameters import Json
+from openmind_cli.parameters import Json, Switch
+from openmind_cli.render.lines import print_lines
 from openmind_cli.render.objects import print_list, print_object
 from openmind_cli.render.status import print_file, print_status
 
 PAGE = 500
 
 
-def status(*, files: str | None = None, json: Json = False) -> int:
+def status(*, files: str | None = None, coverage: Switch = False, json: Json = False) -> int:
     """Show what is in memory and what goes on.
 
     Parameters
     ----------
     files
         List the files of a status (indexed, skipped, failed) or of a reason, such as too_big.
+    coverage
+        Look at the folders and say, for each source, how much of it can be found and why the rest cannot.
     """
     reasons = reasons_of(files) if files is not None else frozenset[FileReason]()
     with open_memory(create=False) as memory:
-        if not reasons:
+        if coverage:
+            print_coverage(memory.maintenance.coverage(), json=json)
+        elif not reasons:
             found = memory.status()
             (print_object(status_object(found)) if json else print_status(found))
         elif json:
@@ -34,6 +40,17 @@ def status(*, files: str | None = None, json: Json = False) -> int:
             for record in _files(memory, reasons):
                 print_file(record)
     return OK
+
+
+def print_coverage(found: Iterator[SourceCoverage], *, json: bool) -> None:
+    """Print how much of each source can be found."""
+    from openmind_cli.render.upkeep import coverage_lines, coverage_object
+
+    if json:
+        print_list("sources", map(coverage_object, found))
+        return
+    for each in found:
+        print_lines(coverage_lines(each))
 
 
 def reasons_of(word: str) -> frozenset[FileReason]:

@@ -1,7 +1,9 @@
 """Ask: a question, what was found for it, and what a model makes of that."""
 
 import secrets
+import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
 
 from attrs import evolve, frozen
 
@@ -25,6 +27,7 @@ from openmind.domain.answers import (
 from openmind.domain.citations import check
 from openmind.domain.errors import ProviderError, ProviderUnauthorized, ProviderUnreachable, UsageError
 from openmind.domain.evidence import Turn, as_markdown
+from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.refusals import RefusalGate, refuses, without_refusals
 from openmind.domain.search import SearchRequest, SearchResult, SearchState
 from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
@@ -51,6 +54,8 @@ class AskService:
     """Gives the chosen chat model, or None when excerpts are to be shown instead."""
     conversations: Conversations
     new_fence: Callable[[], str] = new_fence
+    journal: Journal = SILENCE
+    clock: Callable[[], float] = time.monotonic
 
     def ask(self, request: AskRequest) -> Answer:
         """Answer a question; see `stream`."""
@@ -82,17 +87,29 @@ class AskService:
             conversation = self.conversations.begin()
         begun = _begun(result, conversation)
         if result.state is not SearchState.OK:
-            return AnswerStream(_told(_empty_handed(begun, result.state)))
+            return AnswerStream(self._noted(_told(_empty_handed(begun, result.state))))
         try:
             model = self.answerer()
             if model is None:
-                return AnswerStream(_told(_excerpts(begun, result)))
+                return AnswerStream(self._noted(_told(_excerpts(begun, result))))
             drafted = draft(request, result, conversation, window=model.context_chars(), fence=self.new_fence())
         except ProviderError as error:
-            return AnswerStream(_failed(_excerpts(begun, result), error))
+            return AnswerStream(self._noted(_failed(_excerpts(begun, result), error)))
         sources = tuple(excerpt.hit for excerpt in drafted.evidence.excerpts)
         line = Line()
-        return AnswerStream(self._generate(model, line, drafted, conversation, evolve(begun, sources=sources)), line)
+        generated = self._generate(model, line, drafted, conversation, evolve(begun, sources=sources))
+        return AnswerStream(self._noted(generated), line)
+
+    def _noted(self, events: Generator[AnswerEvent, None, None]) -> Generator[AnswerEvent, None, None]:
+        """Note how an answer ended; what was asked and answered is nobody's business."""
+        began = self.clock()
+        with closing(events):
+            for event in events:
+                if isinstance(event, AnswerFinished):
+                    answer = event.answer
+                    seconds = self.clock() - began
+                    self.journal.note("answer", state=answer.state.value, code=answer.error_code, seconds=seconds)
+                yield event
 
     def _resumed(self, request: AskRequest) -> Conversation | None:
         return None if request.session_id is None else self.conversations.resume(request.session_id)

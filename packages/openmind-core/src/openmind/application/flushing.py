@@ -2,20 +2,18 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 from attrs import frozen
 
+from openmind.application.holding import hold
 from openmind.application.home_keeping import HomeKeeping
 from openmind.application.jobs import JobService
-from openmind.domain.errors import IndexingBusy
 from openmind.domain.upkeep import FlushPlan
 from openmind.ports.storage import Storage
 
 EVERYTHING = 1_000_000_000
-LOOK_EVERY_S = 0.1
 OWN_TABLE = re.compile(r"chunks(_\d+)?")
 """Names that OpenMind gives to tables; others in its folder are a person's own."""
 
@@ -72,7 +70,7 @@ class FlushService:
         """
         deadline = self.clock() + wait_s
         self.jobs.halt(within_s=wait_s)
-        with self._lock(deadline):
+        with hold(self.storage, deadline=deadline, sleep=self.sleep, clock=self.clock):
             # The catalog first: what it does not know is not found any more, whatever happens to the rest.
             with self.storage.catalog.writing() as session:
                 known = {table.name for table in session.tables()}
@@ -84,17 +82,3 @@ class FlushService:
             self.keeper.drop_leftovers()
         self.keeper.clear_logs()
         return self.storage.catalog.tidy()
-
-    @contextmanager
-    def _lock(self, deadline: float) -> Iterator[None]:
-        """Hold the index lock; the process of a job that has just ended gives it back in a moment."""
-        with ExitStack() as held:
-            while True:
-                try:
-                    held.enter_context(self.storage.index_lock())
-                    break
-                except IndexingBusy:
-                    if self.clock() >= deadline:
-                        raise
-                    self.sleep(LOOK_EVERY_S)
-            yield

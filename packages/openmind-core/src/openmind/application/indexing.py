@@ -33,6 +33,7 @@ from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, JobId, SourceId, new_run_id
 from openmind.domain.index import TableState
 from openmind.domain.jobs import RUN_DIED, IndexReport, IndexRun, JobState, ProcessMark
+from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.paths import displayable
 from openmind.domain.pictures import MODEL
 from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest
@@ -80,6 +81,7 @@ class IndexService:
     process: Callable[[], ProcessMark]
     now: Callable[[], datetime]
     max_file_bytes: int
+    journal: Journal = SILENCE
     describer: Callable[[], ImageDescriber | None] = lambda: None
     """Gives the model that describes pictures, or None when none does."""
     max_new_tokens: int = 220
@@ -118,7 +120,7 @@ class IndexService:
                 error = pass_.carry_out()
             except _Stopped:
                 pass_.leave_in_order()
-                return log.finish(JobState.STOPPED)
+                return self._noted(log.finish(JobState.STOPPED))
             except KeyboardInterrupt:
                 pass_.give_up()
                 log.finish(JobState.STOPPED, error="It was interrupted.")
@@ -131,7 +133,7 @@ class IndexService:
                 pass_.give_up()
                 self._note_failure(log, "It broke down in an unforeseen way.")
                 raise
-            return log.finish(JobState.COMPLETED, error=error)
+            return self._noted(log.finish(JobState.COMPLETED, error=error))
 
     def _sweep_the_last(self) -> None:
         """Take off the disk what the sources left that were removed last."""
@@ -151,6 +153,7 @@ class IndexService:
             job_id=job_id,
         )
         self._end_dead_runs(at=run.started_at)
+        self.journal.note("index.began", run=run.id, job=job_id)
         log = RunLog(catalog=self.storage.catalog, run=run, sink=progress, now=self.now)
         log.save()
         return log
@@ -168,7 +171,28 @@ class IndexService:
         """Write down why the run failed, if the catalog can still be written; nobody listens any more."""
         log.sink = ignore
         with suppress(OpenMindError):  # the failure itself says that nothing can be written
-            log.finish(JobState.FAILED, error=reason)
+            self._noted(log.finish(JobState.FAILED, error=reason))
+
+    def _noted(self, report: IndexReport) -> IndexReport:
+        run, tally = report.run, report.run.tally
+        self.journal.note(
+            "index.ended",
+            run=run.id,
+            job=run.job_id,
+            state=run.state.value,
+            seconds=_seconds(run),
+            files=tally.total,
+            indexed=tally.indexed,
+            already_indexed=tally.already_indexed,
+            skipped=tally.skipped,
+            failed=tally.failed,
+            moved=tally.moved,
+            removed=tally.removed,
+            passages=tally.chunks,
+            embedded=tally.embedded,
+            troubled=bool(run.error),
+        )
+        return report
 
 
 @define(kw_only=True)
@@ -673,6 +697,10 @@ class _Pass:
         self._heed()
         self.log.beat()
         return True
+
+
+def _seconds(run: IndexRun) -> float:
+    return (datetime.fromisoformat(run.finished_at) - datetime.fromisoformat(run.started_at)).total_seconds()
 
 
 def _is_hostile(task: Task) -> bool:

@@ -11,6 +11,7 @@ from openmind.domain.errors import IndexingBusy, JobActive, JobNotFound, NoSourc
 from openmind.domain.ids import JobId, new_job_id
 from openmind.domain.job_states import JobAction, next_state
 from openmind.domain.jobs import RUN_DIED, IndexJob, IndexRun, JobState, ProcessMark
+from openmind.domain.journal import SILENCE, Journal
 from openmind.ports.catalog import Catalog, CatalogReader, CatalogWriter
 from openmind.ports.job_launcher import JobLauncher
 
@@ -30,6 +31,7 @@ class JobService:
     launcher: JobLauncher
     alive: Callable[[ProcessMark], bool]
     now: Callable[[], datetime]
+    journal: Journal = SILENCE
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
@@ -55,7 +57,9 @@ class JobService:
             mark = self.launcher.launch(job.id)
         except OpenMindError as error:
             self._fail(job.id, error.message)
+            self.journal.note("job.not_started", job=job.id, code=error.code)
             raise
+        self.journal.note("job.started", job=job.id, worker=mark.pid)
         return self._note_process(job, mark)
 
     def current(self) -> IndexJob | None:
@@ -178,7 +182,9 @@ class JobService:
             state = next_state(job.state, action)
             if action is JobAction.PAUSE or state is not job.state:
                 job = attrs.evolve(job, error="")  # a pause is the person's from now on, not the provider's
-            return self._saved(session, job, state)
+            saved = self._saved(session, job, state)
+        self.journal.note("job.asked", job=job.id, action=action.value, state=state.value)
+        return saved
 
     def _fail(self, job_id: JobId, reason: str) -> None:
         with self.catalog.writing() as session:
@@ -211,6 +217,7 @@ class JobService:
         if believable is job:
             return job
         session.change_job(believable, expected=job.state)
+        self.journal.note("job.given_up", job=job.id, state=believable.state.value)
         return None
 
     def _believable(self, job: IndexJob) -> IndexJob:

@@ -1,12 +1,15 @@
 """Maintenance: what keeps a memory sound, small and private."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from attrs import frozen
 
 from openmind.application.checkups import Doctor
 from openmind.application.coverage import CoverageService
+from openmind.application.exchange import ExchangeService
 from openmind.application.flushing import FlushService
+from openmind.domain.archives import ImportReport, Manifest
 from openmind.domain.checkup import Checkup, Repair
 from openmind.domain.coverage import SourceCoverage
 from openmind.domain.upkeep import FlushPlan
@@ -19,6 +22,7 @@ class MaintenanceService:
     doctor: Doctor
     flushing: FlushService
     covering: CoverageService
+    exchange: ExchangeService
 
     def examine(self) -> Checkup:
         """Look for what is wrong; see `Doctor.examine`."""
@@ -31,6 +35,14 @@ class MaintenanceService:
     def coverage(self) -> Iterator[SourceCoverage]:
         """Say how much of each source can be found; see `CoverageService.sweep`."""
         return self.covering.sweep()
+
+    def export(self, path: Path) -> Manifest:
+        """Write everything that is remembered to one file; see `ExchangeService.export`."""
+        return self.exchange.export(path)
+
+    def import_(self, path: Path, *, enable_missing: bool = False) -> ImportReport:
+        """Read such a file into an empty memory; see `ExchangeService.import_`."""
+        return self.exchange.import_(path, enable_missing=enable_missing)
 
     def plan_flush(self, *, include_sources: bool = False) -> FlushPlan:
         """Say what a flush would delete; see `FlushService.plan`."""

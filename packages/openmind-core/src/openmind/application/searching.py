@@ -15,6 +15,7 @@ from openmind.domain.errors import EmptyQuery, ProviderError, SourceNotFound, St
 from openmind.domain.function_words import ENGLISH
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable
+from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.models import EmbedderIdentity, RetrievalProfile
 from openmind.domain.queries import AnalysedQuery
 from openmind.domain.search import (
@@ -66,6 +67,7 @@ class SearchService:
     scope: tuple[SourceId, ...] | None = None
     """Only these sources exist for whoever asks; None means all."""
     tally: PassageTally = field(factory=PassageTally, eq=False)
+    journal: Journal = SILENCE
     clock: Callable[[], float] = time.monotonic
 
     def search(self, request: SearchRequest) -> SearchResult:
@@ -80,6 +82,18 @@ class SearchService:
             SourceNotFound: a filter names a source that is not there.
             StoreError: the catalog cannot be read.
         """
+        began = self.clock()
+        result = self._search(request)
+        self.journal.note(
+            "search",
+            state=result.state.value,
+            hits=len(result.hits),
+            degraded=result.degraded,
+            seconds=self.clock() - began,
+        )
+        return result
+
+    def _search(self, request: SearchRequest) -> SearchResult:
         query = checked(request)
         analysed = analyse_query(query)
         question = Question(

@@ -21,6 +21,7 @@ from openmind.domain.errors import (
 )
 from openmind.domain.ids import SourceId, new_source_id
 from openmind.domain.jobs import IndexJob
+from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.paths import displayable, is_within
 from openmind.domain.sources import Source
 from openmind.domain.status import RemovalReport
@@ -37,6 +38,7 @@ class SourceService:
     now: Callable[[], datetime]
     current_job: Callable[[], IndexJob | None]
     """Gives the background job as it really is; one whose worker died is finished."""
+    journal: Journal = SILENCE
 
     def list(self) -> tuple[Source, ...]:
         """List sources in the order in which they were added."""
@@ -80,6 +82,7 @@ class SourceService:
         with self.storage.catalog.writing() as session:
             self._refuse_overlap(source, session)
             session.add_source(source)
+        self.journal.note("source.added", source=source.id)
         return source
 
     def remove(self, source_id: SourceId) -> RemovalReport:
@@ -116,6 +119,7 @@ class SourceService:
             counts = session.source_counts(source_id)
             session.delete_source(source_id)
             session.drop_unused_texts()
+        self.journal.note("source.removed", source=source.id, files=counts.files)
         return RemovalReport(
             source_id=source.id,
             source_path=source.path,

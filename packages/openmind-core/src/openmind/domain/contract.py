@@ -37,6 +37,8 @@ STATUS: Mapping[type[OpenMindError], int] = {
     errors.ConfigError: 500,
     errors.StoreError: 500,
     errors.StoreBusy: 409,
+    errors.ArchiveDamaged: 400,
+    errors.MemoryNotEmpty: 409,
     errors.DocumentNotFound: 404,
     errors.DocumentForbidden: 403,
     errors.JobError: 409,

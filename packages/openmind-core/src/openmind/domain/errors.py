@@ -195,6 +195,18 @@ class StoreDamaged(StoreError):
     code = "store.damaged"
 
 
+class ArchiveDamaged(StoreError):
+    """The file is no archive that can be read."""
+
+    code = "archive.damaged"
+
+
+class MemoryNotEmpty(StoreError):
+    """There is something in the memory that an import would mix with."""
+
+    code = "store.not_empty"
+
+
 class DocumentNotFound(StoreError):
     """No indexed file has that id."""
 

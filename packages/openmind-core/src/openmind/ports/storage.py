@@ -5,6 +5,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
+from openmind.ports.archive import Archive
 from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
 
@@ -29,6 +30,9 @@ class Storage(Protocol):
 
     @property
     def chunks(self) -> ChunkStore: ...
+
+    @property
+    def archive(self) -> Archive: ...
 
     def initialise(self) -> None:
         """Create what is missing and bring older homes up to date. Needs write access.

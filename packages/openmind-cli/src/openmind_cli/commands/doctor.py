@@ -1,0 +1,29 @@
+"""`openmind doctor`."""
+
+from openmind import open_memory
+
+from openmind_cli.exit_codes import FAILED, OK
+from openmind_cli.parameters import Json, Switch
+from openmind_cli.render.lines import print_lines
+from openmind_cli.render.objects import print_object
+from openmind_cli.render.upkeep import checkup_lines, checkup_object, repair_lines, repair_object
+
+
+def doctor(*, repair: Switch = False, json: Json = False) -> int:
+    """Look whether everything is sound, and mend what is not.
+
+    Exit code 1 means that something is wrong.
+
+    Parameters
+    ----------
+    repair
+        Mend what can be mended. No file of yours is read, changed or deleted for that.
+    """
+    with open_memory(create=False) as memory:
+        if repair:
+            done = memory.maintenance.repair()
+            (print_object(repair_object(done)) if json else print_lines(repair_lines(done)))
+            return FAILED if done.left else OK
+        found = memory.maintenance.examine()
+    (print_object(checkup_object(found)) if json else print_lines(checkup_lines(found)))
+    return OK if found.is_sound else FAILED

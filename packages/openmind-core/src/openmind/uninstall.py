@@ -1,0 +1,43 @@
+"""Puts uninstalling together: unlike a memory, it needs a home neither to open nor to be of this version."""
+
+from pathlib import Path
+
+from openmind.adapters.home import MARKER, Home
+from openmind.adapters.home_contents import HomeKeeper
+from openmind.adapters.packages import plan_packages, remove_packages
+from openmind.adapters.processes import is_alive
+from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
+from openmind.application.jobs import JobService
+from openmind.application.uninstalling import UninstallService
+from openmind.bootstrap import STORE, utc_now
+from openmind.plugins.manager import Plugins, load_plugins
+
+
+def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None = None) -> UninstallService:
+    """Make what plans and carries out uninstalling; nothing is made or changed by that.
+
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+
+    Raises:
+        ConfigError: local storage is not installed.
+    """
+    place = Home.at(home)
+    storage = (plugins or load_plugins()).stores.find(STORE)(place.folder)
+    return UninstallService(
+        home=place.folder,
+        is_marked=(place.folder / MARKER).is_file(),
+        storage=storage,
+        jobs=JobService(
+            catalog=storage.catalog,
+            launcher=SubprocessJobLauncher(place.folder, place.logs),
+            alive=is_alive,
+            now=utc_now,
+        ),
+        keeper=HomeKeeper(place.folder),
+        packages=plan_packages,
+        remove_packages=remove_packages,
+        current_folder=Path.cwd,
+        person_folder=Path.home,
+    )

@@ -1,0 +1,62 @@
+"""How the installed packages would be removed, in each kind of environment."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from openmind.adapters.packages import installed_packages, plan_packages, remove_packages
+from openmind.domain.errors import PluginError
+from openmind.domain.upkeep import PackagePlan
+
+
+def test_every_distribution_of_openmind_is_named_once() -> None:
+    names = installed_packages()
+
+    assert list(names) == sorted(set(names))
+    assert {"openmind-core", "openmind-cli"} <= set(names)
+    assert all(name.startswith("openmind-") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "has_pip", "kind", "command"),
+    [
+        ("uv-receipt.toml", "", False, "uv tool", ("uv", "tool", "uninstall", "env")),
+        ("pipx_metadata.json", "{}", True, "pipx", ("pipx", "uninstall", "env")),
+        ("pyvenv.cfg", "home = /usr/bin\nuv = 0.9.1\n", False, "uv", ("uv", "pip", "uninstall", "--python")),
+        ("pyvenv.cfg", "home = /usr/bin\nuv = 0.9.1\n", True, "pip", (sys.executable, "-m", "pip", "uninstall", "-y")),
+        ("pyvenv.cfg", "home = /usr/bin\n", False, "pip", (sys.executable, "-m", "pip", "uninstall", "-y")),
+        ("nothing", "", True, "pip", (sys.executable, "-m", "pip", "uninstall", "-y")),
+    ],
+)
+def test_the_environment_decides_what_removes_them(
+    tmp_path: Path, file: str, text: str, has_pip: bool, kind: str, command: tuple[str, ...]
+) -> None:
+    place = tmp_path / "env"
+    place.mkdir()
+    (place / file).write_text(text)
+
+    plan = plan_packages(prefix=place, has_pip=has_pip)
+
+    assert plan.kind == kind
+    assert plan.place == str(place)
+    [planned] = plan.commands
+    assert planned[: len(command)] == command
+    assert kind in {"uv tool", "pipx"} or set(plan.names) <= set(planned)
+
+
+def a_plan(*command: str) -> PackagePlan:
+    return PackagePlan(names=("openmind-core",), kind="pip", place="/env", commands=(command,))
+
+
+def test_the_command_is_run() -> None:
+    remove_packages(a_plan(sys.executable, "-c", ""))
+
+
+def test_a_command_that_fails_or_is_not_there_is_told_with_what_to_run() -> None:
+    with pytest.raises(PluginError) as refused:
+        remove_packages(a_plan(sys.executable, "-c", "raise SystemExit(2)"))
+    with pytest.raises(PluginError) as missing:
+        remove_packages(a_plan("no-such-program", "uninstall"))
+
+    assert "raise SystemExit(2)" in refused.value.hint
+    assert "no-such-program uninstall" in missing.value.hint

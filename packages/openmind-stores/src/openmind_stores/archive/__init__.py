@@ -1,0 +1,1 @@
+"""Archives: Parquet files and a manifest in a zip file."""

@@ -1,0 +1,356 @@
+"""What lies where in an archive: parts that are Parquet files, whose columns are listed here, and a manifest."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, cast
+
+import pyarrow as pa
+from openmind.domain import packing
+from openmind.domain.archives import FORMAT, VERSION, KeptText, Manifest
+from openmind.domain.chunks import ChunkRow
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
+from openmind.domain.errors import ArchiveDamaged
+from openmind.domain.files import FileReason, FileRecord, FileStat
+from openmind.domain.ids import FileId, Generation, SourceId
+from openmind.domain.index import IndexIdentity
+from openmind.domain.models import EmbedderIdentity
+from openmind.domain.paths import displayable
+from openmind.domain.sources import Source
+
+Columns = dict[str, list[object]]
+Row = Mapping[str, Any]
+
+MANIFEST: Final = "manifest.json"
+SOURCES: Final = "sources.parquet"
+FILES: Final = "files.parquet"
+TEXTS: Final = "texts.parquet"
+PASSAGES: Final = "passages.parquet"
+PARTS: Final = (SOURCES, FILES, TEXTS, PASSAGES)
+
+SEGMENT: Final = pa.struct([("text", pa.string()), ("kind", pa.string()), ("locator", pa.string())])
+SCHEMAS: Final[Mapping[str, Any]] = {
+    SOURCES: pa.schema(
+        [
+            ("id", pa.string()),
+            ("path", pa.string()),
+            ("path_bytes", pa.binary()),
+            ("recursive", pa.bool_()),
+            ("enabled", pa.bool_()),
+            ("created_at", pa.string()),
+            ("kind", pa.string()),
+            ("config", pa.string()),
+            ("ocr", pa.bool_()),
+            ("code", pa.bool_()),
+        ]
+    ),
+    FILES: pa.schema(
+        [
+            ("id", pa.string()),
+            ("source_id", pa.string()),
+            ("path", pa.string()),
+            ("path_bytes", pa.binary()),
+            ("size", pa.int64()),
+            ("mtime_ns", pa.int64()),
+            ("scanned_ns", pa.int64()),
+            ("content_hash", pa.string()),
+            ("status", pa.string()),
+            ("reason", pa.string()),
+            ("error", pa.string()),
+            ("extractor", pa.string()),
+            ("layout", pa.string()),
+            ("title", pa.string()),
+            ("metadata", pa.string()),
+            ("generation", pa.int64()),
+            ("chunk_count", pa.int64()),
+            ("missing_vectors", pa.int64()),
+            ("indexed_at", pa.string()),
+        ]
+    ),
+    TEXTS: pa.schema(
+        [
+            ("content_hash", pa.string()),
+            ("extractor", pa.string()),
+            ("title", pa.string()),
+            ("metadata", pa.string()),
+            ("reason", pa.string()),
+            ("note", pa.string()),
+            ("segments", pa.list_(SEGMENT)),
+        ]
+    ),
+    PASSAGES: pa.schema(
+        [
+            ("generation", pa.int64()),
+            ("chunk_index", pa.int64()),
+            ("file_id", pa.string()),
+            ("source_id", pa.string()),
+            ("path", pa.string()),
+            ("file_name", pa.string()),
+            ("extension", pa.string()),
+            ("title", pa.string()),
+            ("text", pa.string()),
+            ("words", pa.string()),
+            ("vector", pa.binary()),
+            ("content_hash", pa.string()),
+            ("modified_at", pa.float64()),
+            ("indexed_at", pa.string()),
+            ("passage", pa.int64()),
+            ("metadata", pa.string()),
+        ]
+    ),
+}
+"""Vectors are little-endian float32, one after the other: every program can read them, and none rounds them."""
+
+
+def manifest_to_json(manifest: Manifest) -> str:
+    """Write a manifest."""
+    identity = manifest.identity
+    return json.dumps(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "written_by": manifest.written_by,
+            "created_at": manifest.created_at,
+            "index": identity
+            and {
+                "embedder": {
+                    "provider": identity.embedder.provider,
+                    "model": identity.embedder.model,
+                    "revision": identity.embedder.revision,
+                    "dimension": identity.embedder.dimension,
+                    "prompt_version": identity.embedder.prompt_version,
+                },
+                "chunking": identity.chunking,
+                "analyser": identity.analyser,
+            },
+            "counts": {
+                "sources": manifest.sources,
+                "files": manifest.files,
+                "texts": manifest.texts,
+                "passages": manifest.passages,
+            },
+        },
+        indent=2,
+    )
+
+
+def manifest_from_json(text: bytes) -> Manifest:
+    """Read a manifest.
+
+    Raises:
+        ArchiveDamaged: it is none, or a newer OpenMind's.
+    """
+    try:
+        found = json.loads(text)
+        if found["format"] != FORMAT:
+            raise ArchiveDamaged("The file is no archive of OpenMind", hint="Choose one that `openmind export` wrote.")
+        if found["version"] != VERSION:
+            raise ArchiveDamaged(
+                f"The archive was written by OpenMind {found['written_by']}, in a layout this version does not know",
+                hint="Update OpenMind.",
+            )
+        index, counts = found["index"], found["counts"]
+        return Manifest(
+            written_by=str(found["written_by"]),
+            created_at=str(found["created_at"]),
+            identity=index and _identity(index),
+            sources=int(counts["sources"]),
+            files=int(counts["files"]),
+            texts=int(counts["texts"]),
+            passages=int(counts["passages"]),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArchiveDamaged("The manifest of the archive makes no sense", hint="Export it once more.") from error
+
+
+def _identity(index: Mapping[str, Any]) -> IndexIdentity:
+    embedder = index["embedder"]
+    return IndexIdentity(
+        embedder=EmbedderIdentity(
+            provider=str(embedder["provider"]),
+            model=str(embedder["model"]),
+            revision=str(embedder["revision"]),
+            dimension=int(embedder["dimension"]),
+            prompt_version=int(embedder["prompt_version"]),
+        ),
+        chunking=int(index["chunking"]),
+        analyser=int(index["analyser"]),
+    )
+
+
+def source_row(source: Source) -> Row:
+    return {
+        "id": source.id,
+        "path": source.path,
+        "path_bytes": source.path_bytes,
+        "recursive": source.recursive,
+        "enabled": source.enabled,
+        "created_at": source.created_at,
+        "kind": source.kind,
+        "config": source.config,
+        "ocr": source.ocr,
+        "code": source.code,
+    }
+
+
+def source_of(row: Row) -> Source:
+    return Source(
+        id=SourceId(row["id"]),
+        path_bytes=row["path_bytes"],
+        recursive=row["recursive"],
+        enabled=row["enabled"],
+        created_at=row["created_at"],
+        kind=row["kind"],
+        config=row["config"],
+        ocr=row["ocr"],
+        code=row["code"],
+    )
+
+
+def file_row(record: FileRecord) -> Row:
+    return {
+        "id": record.id,
+        "source_id": record.source_id,
+        "path": displayable(record.path_bytes),
+        "path_bytes": record.path_bytes,
+        "size": record.stat.size,
+        "mtime_ns": record.stat.mtime_ns,
+        "scanned_ns": record.scanned_ns,
+        "content_hash": record.content_hash,
+        "status": record.status.value,
+        "reason": record.reason.value,
+        "error": record.error,
+        "extractor": record.extractor,
+        "layout": record.layout,
+        "title": record.title,
+        "metadata": record.metadata,
+        "generation": record.live_generation,
+        "chunk_count": record.chunk_count,
+        "missing_vectors": record.missing_vectors,
+        "indexed_at": record.indexed_at,
+    }
+
+
+def file_of(row: Row) -> FileRecord:
+    generation = row["generation"]
+    return FileRecord(
+        id=FileId(row["id"]),
+        source_id=SourceId(row["source_id"]),
+        path_bytes=row["path_bytes"],
+        stat=FileStat(size=row["size"], mtime_ns=row["mtime_ns"]),
+        scanned_ns=row["scanned_ns"],
+        content_hash=row["content_hash"],
+        reason=FileReason(row["reason"]),
+        error=row["error"],
+        extractor=row["extractor"],
+        layout=row["layout"],
+        title=row["title"],
+        metadata=row["metadata"],
+        live_generation=None if generation is None else Generation(generation),
+        chunk_count=row["chunk_count"],
+        missing_vectors=row["missing_vectors"],
+        indexed_at=row["indexed_at"],
+    )
+
+
+def text_row(text: KeptText) -> Row:
+    facts = text.document.facts
+    return {
+        "content_hash": text.content_hash,
+        "extractor": text.extractor,
+        "title": facts.title,
+        "metadata": json.dumps(facts.metadata),
+        "reason": facts.reason.value,
+        "note": facts.note,
+        "segments": [
+            {
+                "text": part.text,
+                "kind": part.kind,
+                "locator": json.dumps(packing.locator_to_json(part.locator)),
+            }
+            for part in text.document.segments
+        ],
+    }
+
+
+def text_of(row: Row) -> KeptText:
+    segments = cast("Iterable[Row]", row["segments"])
+    document = ExtractedDocument(
+        segments=tuple(
+            Segment(
+                text=part["text"], kind=part["kind"], locator=packing.locator_from_json(json.loads(part["locator"]))
+            )
+            for part in segments
+        ),
+        facts=DocumentFacts(
+            title=row["title"],
+            metadata=json.loads(row["metadata"]),
+            reason=FileReason(row["reason"]),
+            note=row["note"],
+        ),
+    )
+    return KeptText(content_hash=row["content_hash"], extractor=row["extractor"], document=document)
+
+
+def passage_row(row: ChunkRow) -> Row:
+    return {
+        "generation": row.generation,
+        "chunk_index": row.index,
+        "file_id": row.file_id,
+        "source_id": row.source_id,
+        "path": row.path,
+        "file_name": row.file_name,
+        "extension": row.extension,
+        "title": row.title,
+        "text": row.text,
+        "words": row.words,
+        "vector": row.vector,
+        "content_hash": row.content_hash,
+        "modified_at": row.modified_at,
+        "indexed_at": row.indexed_at,
+        "passage": row.passage,
+        "metadata": row.metadata,
+    }
+
+
+def passage_of(row: Row) -> ChunkRow:
+    return ChunkRow(
+        generation=Generation(row["generation"]),
+        file_id=FileId(row["file_id"]),
+        source_id=SourceId(row["source_id"]),
+        path=row["path"],
+        file_name=row["file_name"],
+        extension=row["extension"],
+        title=row["title"],
+        text=row["text"],
+        words=row["words"],
+        vector=row["vector"],
+        index=row["chunk_index"],
+        content_hash=row["content_hash"],
+        modified_at=row["modified_at"],
+        indexed_at=row["indexed_at"],
+        passage=row["passage"],
+        metadata=row["metadata"],
+    )
+
+
+def columns_of(part: str, rows: Iterable[Row]) -> Columns:
+    """Turn rows into columns; lone surrogates, which Arrow refuses, become replacement characters."""
+    listed = list(rows)
+    return {name: [_clean(row[name]) for row in listed] for name in SCHEMAS[part].names}
+
+
+def _clean(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if not value.isascii() else value
+    if isinstance(value, list):
+        return [_clean(item) for item in value]
+    if isinstance(value, dict):
+        return {name: _clean(item) for name, item in value.items()}
+    return value
+
+
+def rows_of(columns: Mapping[str, list[object]]) -> Iterator[Row]:
+    """Turn columns into rows."""
+    names = list(columns)
+    for values in zip(*columns.values(), strict=True):
+        yield dict(zip(names, values, strict=True))

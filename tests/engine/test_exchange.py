@@ -1,0 +1,209 @@
+"""A memory leaves as one file and comes back as it was."""
+
+import json
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+from openmind import open_memory
+from openmind.domain.errors import ArchiveDamaged, IndexingBusy, MemoryNotEmpty, StoreError
+from openmind.domain.files import FileReason
+from openmind.domain.search import SearchState
+
+
+@pytest.fixture
+def indexed(world, memory):
+    for number in range(30):
+        world.write(f"{number}.md", f"# Note {number}\n\nheliotrope number{number} in the garden")
+    world.write("long.txt", "\n\n".join(f"Paragraph {part} of zinnias. " + "They grow. " * 120 for part in range(8)))
+    world.write("empty.txt", "")
+    (world.notes / "caf\u00e9 \udcff.txt").write_text("begonia")
+    memory.index()
+    return memory
+
+
+@pytest.fixture
+def archive(indexed, tmp_path: Path) -> Path:
+    indexed.maintenance.export(tmp_path / "memory.zip")
+    return tmp_path / "memory.zip"
+
+
+def hits(memory, query: str) -> list[tuple[str, str, object, float]]:
+    return [(hit.path, hit.text, hit.locator, hit.score) for hit in memory.search(query, limit=10).hits]
+
+
+QUERIES = ["number7", "garden", "zinnias grow", "begonia", "note 12"]
+
+
+def test_what_comes_back_is_what_left(world, indexed, archive: Path, tmp_path: Path) -> None:
+    with open_memory(tmp_path / "other") as other:
+        report = other.maintenance.import_(archive)
+
+        assert report.files == 33
+        assert report.disabled_sources == ()
+        assert [hits(other, query) for query in QUERIES] == [hits(indexed, query) for query in QUERIES]
+        assert [source.path_bytes for source in other.sources.list()] == [world.notes.__fspath__().encode()]
+        assert other.status().by_reason == indexed.status().by_reason
+        assert other.status().by_reason[FileReason.EMPTY] == 1
+        assert other.maintenance.examine().findings == ()
+        again = other.index().run.tally
+        assert (again.already_indexed + again.skipped, again.extracted, again.embedded) == (33, 0, 0)
+
+
+def test_a_served_model_s_vectors_come_back_without_embedding_anew(world, tmp_path: Path) -> None:
+    embedder = world.use()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        memory.maintenance.export(tmp_path / "memory.zip")
+    world.home = tmp_path / "other"
+    again = world.use()
+    with world.memory() as other:
+        other.maintenance.import_(tmp_path / "memory.zip")
+
+        assert not other.search("heliotrope").degraded
+        assert other.index().run.tally.embedded == 0
+        assert "heliotrope in the garden" not in again.embedded
+    assert embedder.embedded.count("heliotrope in the garden") == 1
+
+
+def test_sources_that_are_not_here_come_in_disabled_and_forget_nothing(world, archive: Path, tmp_path: Path) -> None:
+    world.notes.rename(tmp_path / "elsewhere")
+    with open_memory(tmp_path / "other") as other:
+        report = other.maintenance.import_(archive)
+
+        assert report.disabled_sources == (str(world.notes),)
+        assert [source.enabled for source in other.sources.list()] == [False]
+        assert other.search("number7").state is SearchState.NOTHING_INDEXED
+    with open_memory(tmp_path / "third") as third:
+        third.maintenance.import_(archive, enable_missing=True)
+
+        assert third.search("number7").hits
+        third.index()
+        assert third.search("number7").hits
+
+
+def test_an_archive_is_open_to_other_programs_and_to_its_owner_only(indexed, archive: Path, tmp_path: Path) -> None:
+    import pyarrow.parquet
+
+    assert stat.S_IMODE(archive.stat().st_mode) == 0o600
+    with zipfile.ZipFile(archive) as bundle:
+        bundle.extractall(tmp_path / "open")
+    manifest = json.loads((tmp_path / "open" / "manifest.json").read_text())
+    passages = pyarrow.parquet.read_table(tmp_path / "open" / "passages.parquet").to_pylist()
+    texts = pyarrow.parquet.read_table(tmp_path / "open" / "texts.parquet").to_pylist()
+
+    assert manifest["index"]["embedder"]["provider"] == "builtin"
+    assert manifest["counts"]["passages"] == len(passages)
+    assert {len(row["vector"]) for row in passages} == {4 * manifest["index"]["embedder"]["dimension"]}
+    assert any("heliotrope number7" in part["text"] for row in texts for part in row["segments"])
+    assert list(tmp_path.glob(".memory.zip.*")) == []
+
+
+def test_an_import_does_not_mix(indexed, archive: Path) -> None:
+    with pytest.raises(MemoryNotEmpty):
+        indexed.maintenance.import_(archive)
+
+    assert indexed.search("number7").hits
+
+
+def truncated(archive: Path) -> None:
+    archive.write_bytes(archive.read_bytes()[: archive.stat().st_size // 2])
+
+
+def no_archive(archive: Path) -> None:
+    archive.write_text("thesis")
+
+
+def other_zip(archive: Path) -> None:
+    with zipfile.ZipFile(archive, "w") as bundle:
+        bundle.writestr("../../evil.txt", "evil")
+
+
+def rewritten(change):
+    def rewrite(archive: Path) -> None:
+        with zipfile.ZipFile(archive) as bundle:
+            members = {name: bundle.read(name) for name in bundle.namelist()}
+        change(members)
+        with zipfile.ZipFile(archive, "w") as bundle:
+            for name, data in members.items():
+                bundle.writestr(name, data)
+
+    return rewrite
+
+
+def set_version(members) -> None:
+    manifest = json.loads(members["manifest.json"])
+    members["manifest.json"] = json.dumps({**manifest, "version": 99}).encode()
+
+
+def break_manifest(members) -> None:
+    members["manifest.json"] = b'{"format": "openmind-archive", "version": 1}'
+
+
+def lose_passages(members) -> None:
+    import io
+
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(io.BytesIO(members["passages.parquet"]))
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(table.slice(0, table.num_rows - 3), out)
+    members["passages.parquet"] = out.getvalue()
+
+
+def break_passages(members) -> None:
+    data = bytearray(members["passages.parquet"])
+    data[200:2000] = b"\x5a" * 1800
+    members["passages.parquet"] = bytes(data)
+
+
+def swap_parts(members) -> None:
+    members["passages.parquet"] = members["files.parquet"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        truncated,
+        no_archive,
+        other_zip,
+        rewritten(set_version),
+        rewritten(break_manifest),
+        rewritten(lose_passages),
+        rewritten(break_passages),
+        rewritten(swap_parts),
+    ],
+    ids=["truncated", "none", "other zip", "newer", "manifest", "lost", "broken", "swapped"],
+)
+def test_what_is_no_archive_is_refused_and_leaves_nothing(archive: Path, tmp_path: Path, damage) -> None:
+    damage(archive)
+    with open_memory(tmp_path / "other") as other:
+        with pytest.raises(ArchiveDamaged):
+            other.maintenance.import_(archive)
+
+        assert other.sources.list() == ()
+        assert other.status().files == 0
+        assert list((tmp_path / "other" / "tmp").iterdir()) == []
+        assert other.maintenance.examine().findings == ()
+    assert not (tmp_path / "evil.txt").exists()
+
+
+def test_nothing_is_exported_while_something_is_indexed(indexed, tmp_path: Path) -> None:
+    with indexed.storage.index_lock(), pytest.raises(IndexingBusy):
+        indexed.maintenance.export(tmp_path / "memory.zip")
+
+
+def test_a_file_that_cannot_be_written_is_told(indexed, tmp_path: Path) -> None:
+    with pytest.raises(StoreError):
+        indexed.maintenance.export(tmp_path / "no" / "folder" / "memory.zip")
+
+
+def test_an_empty_memory_can_be_exported_too(memory, tmp_path: Path) -> None:
+    memory.maintenance.export(tmp_path / "memory.zip")
+    with open_memory(tmp_path / "other") as other:
+        other.maintenance.import_(tmp_path / "memory.zip")
+
+        assert len(other.sources.list()) == 1
