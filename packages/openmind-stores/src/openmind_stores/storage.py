@@ -2,7 +2,7 @@
 
 import os
 import threading
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -107,6 +107,19 @@ def _version_of(distribution: str) -> str:
 def _folder_size(folder: Path) -> int:
     """Add up the files below a folder; what vanishes meanwhile does not count."""
     total = 0
-    for place, _, names in os.walk(folder):
-        total += sum(size_of(Path(place, name)) for name in names)
+    waiting = [os.fspath(folder)]
+    while waiting:
+        with suppress(OSError), os.scandir(waiting.pop()) as entries:
+            for entry in entries:
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(entry.path)
+                else:
+                    total += _size_of_entry(entry)
     return total
+
+
+def _size_of_entry(entry: "os.DirEntry[str]") -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_size
+    except OSError:
+        return 0

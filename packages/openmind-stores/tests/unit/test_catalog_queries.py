@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from openmind.domain.paths import displayable
 from openmind_stores.sqlite import legacy, values
 from openmind_stores.sqlite.catalog import SqliteCatalog
+from openmind_stores.sqlite.schema import MIGRATIONS
 from openmind_stores.sqlite.tables import (
     file_changes,
     files,
@@ -94,7 +95,7 @@ def test_no_statement_looks_for_a_file_by_reading_all_of_them(
     ("sql", "index"),
     [
         (files._KNOWN, "files_in_order (source_id=?)"),
-        (files._TALLY, "COVERING INDEX files_counted"),
+        (files._TALLY, "SEARCH file_totals USING PRIMARY KEY (source_id=?)"),
         (files._BY_CONTENT, "files_by_content (content_hash=?)"),
         (files._WITHOUT_VECTORS, "files_without_vectors (id>?)"),
         (files._PAGE, "sqlite_autoindex_files_3 (path_bytes>?)"),
@@ -168,3 +169,48 @@ def test_batches_hold_everything_in_order(numbers: list[int], size: int) -> None
     assert [number for batch in batches for number in batch] == numbers
     assert all(len(batch) == size for batch in batches[:-1])
     assert all(batches)
+
+
+CHANGES = st.tuples(
+    st.sampled_from(
+        (
+            "INSERT OR IGNORE INTO files VALUES (:id, :source, :id, '', '', 0, 0, '', '', '', '', CAST(:id AS BLOB), 0, "
+            "0, :reason, '', '', NULL, :chunks, 1, '', '')",
+            "UPDATE files SET live_generation = :chunks WHERE id = :id "
+            "AND NOT EXISTS (SELECT 1 FROM files WHERE live_generation = :chunks)",
+            "UPDATE files SET live_generation = NULL, missing_vectors = 0 WHERE reason = :reason",
+            "UPDATE files SET reason = :reason, chunk_count = :chunks WHERE id = :id",
+            "UPDATE files SET missing_vectors = 0",
+            "DELETE FROM files WHERE id = :id",
+            "DELETE FROM files WHERE source_id = :source",
+            "DELETE FROM files",
+        )
+    ),
+    st.fixed_dictionaries(
+        {
+            "id": st.sampled_from("abc"),
+            "source": st.sampled_from("st"),
+            "reason": st.sampled_from(["ok", "empty"]),
+            "chunks": st.integers(1, 3),
+        }
+    ),
+)
+COUNTED = """
+SELECT source_id, reason, COUNT(*), SUM(IIF(live_generation IS NULL, 0, chunk_count)),
+    SUM(IIF(live_generation IS NULL, 0, missing_vectors))
+FROM files GROUP BY source_id, reason ORDER BY source_id, reason
+"""
+
+
+@given(changes=st.lists(CHANGES, max_size=30))
+@settings(deadline=None, max_examples=50)
+def test_the_totals_are_what_counting_the_files_gives(changes: list[tuple[str, dict[str, object]]]) -> None:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for statement in (step for migration in MIGRATIONS for step in migration):
+            connection.execute(statement)
+
+        for sql, values_of in changes:
+            connection.execute(sql, values_of)
+
+        totals = connection.execute("SELECT * FROM file_totals WHERE files <> 0 ORDER BY source_id, reason").fetchall()
+        assert totals == connection.execute(COUNTED).fetchall()

@@ -341,3 +341,21 @@ def test_many_processes_can_initialise_one_home_at_once(tmp_path: Path) -> None:
 
     assert failures == [""] * 6
     assert pragma(tmp_path / "openmind.sqlite", "integrity_check") == "ok"
+
+
+def test_a_catalog_of_before_the_totals_has_its_files_counted(tmp_path: Path) -> None:
+    catalog = adopt(legacy_home(tmp_path))
+    with closing(sqlite3.connect(catalog.path)) as connection:
+        connection.executescript(
+            "UPDATE files SET live_generation = 7, chunk_count = 3, missing_vectors = 2 WHERE id = 'f1';"
+            "DROP TRIGGER file_added; DROP TRIGGER file_taken; DROP TRIGGER file_changed; DROP TRIGGER source_taken;"
+            "DROP TABLE file_totals; PRAGMA user_version = 1;"
+            "CREATE INDEX files_counted ON files(source_id, reason, live_generation, chunk_count, missing_vectors);"
+        )
+
+    with adopt(catalog).reading() as snapshot:
+        counts = snapshot.counts()
+
+    assert pragma(catalog.path, "user_version") == VERSION
+    assert (counts.files, counts.chunks, counts.missing_vectors) == (2, 3, 2)
+    assert counts.by_reason == {FileReason.OK: 1, FileReason.EMPTY: 1}

@@ -66,15 +66,17 @@ class JobService:
         """The job that was made last, as it really is; None before the first."""
         with self.catalog.reading() as snapshot:
             job = snapshot.latest_job()
-        if job is None:
-            return None
+        return None if job is None else self.as_it_is(job)
+
+    def as_it_is(self, job: IndexJob) -> IndexJob:
+        """The job that was made last, as it really is: one whose worker has died is noted as failed."""
         believable = self._believable(job)
         if believable is job:
             return job
         try:
             with self.catalog.writing() as session:
                 self._settled(session)
-                return session.job(job.id)
+                return session.job(job.id) or believable
         except StoreError:  # where nothing can be written, the truth can still be told
             return believable
 

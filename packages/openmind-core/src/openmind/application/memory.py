@@ -138,7 +138,8 @@ class OpenMind:
             runs = snapshot.runs(limit=1)
             tables = snapshot.tables()
             waiting = [snapshot.setting(waiting_key(source.id)) for source in sources]
-        job = self.jobs.current()
+            latest = snapshot.latest_job()
+        job = None if latest is None else self.jobs.as_it_is(latest)
         run = self.jobs.believable_run(runs[0]) if runs else None
         missing = tuple(s.path for s in sources if s.enabled and not self.tree.root(s).present)
         return MemoryStatus(

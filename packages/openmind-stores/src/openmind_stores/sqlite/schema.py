@@ -200,7 +200,56 @@ FIRST: Final = (
     "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST,)
+_ADD: Final = """
+    INSERT INTO file_totals (source_id, reason, files, chunks, missing_vectors)
+    VALUES (
+        new.source_id, new.reason, 1,
+        IIF(new.live_generation IS NULL, 0, new.chunk_count), IIF(new.live_generation IS NULL, 0, new.missing_vectors)
+    )
+    ON CONFLICT DO UPDATE SET
+        files = files + 1, chunks = chunks + excluded.chunks,
+        missing_vectors = missing_vectors + excluded.missing_vectors;
+"""
+_TAKE: Final = """
+    UPDATE file_totals SET
+        files = files - 1,
+        chunks = chunks - IIF(old.live_generation IS NULL, 0, old.chunk_count),
+        missing_vectors = missing_vectors - IIF(old.live_generation IS NULL, 0, old.missing_vectors)
+    WHERE source_id = old.source_id AND reason = old.reason;
+"""
+COUNTED: Final = (
+    # What a status tells of files, at hand: whoever looks every second must not count a million of them each time.
+    """
+    CREATE TABLE file_totals (
+        source_id TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        files INTEGER NOT NULL,
+        chunks INTEGER NOT NULL,
+        missing_vectors INTEGER NOT NULL,
+        PRIMARY KEY (source_id, reason)
+    ) WITHOUT ROWID
+    """,
+    """
+    INSERT INTO file_totals (source_id, reason, files, chunks, missing_vectors)
+    SELECT source_id, reason, COUNT(*), SUM(IIF(live_generation IS NULL, 0, chunk_count)),
+        SUM(IIF(live_generation IS NULL, 0, missing_vectors))
+    FROM files GROUP BY source_id, reason
+    """,
+    f"CREATE TRIGGER file_added AFTER INSERT ON files BEGIN {_ADD} END",
+    f"CREATE TRIGGER file_taken AFTER DELETE ON files BEGIN {_TAKE} END",
+    f"""
+    CREATE TRIGGER file_changed
+    AFTER UPDATE OF source_id, reason, live_generation, chunk_count, missing_vectors ON files
+    BEGIN {_TAKE} {_ADD} END
+    """,
+    """
+    CREATE TRIGGER source_taken AFTER DELETE ON sources
+    BEGIN DELETE FROM file_totals WHERE source_id = old.id; END
+    """,
+    "DROP INDEX files_counted",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED)
 """Migration n brings a catalog from `user_version` n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -58,14 +58,11 @@ WHERE live_generation IS NULL AND chunk_count > 0 AND id > ? ORDER BY id LIMIT ?
 _ENABLED_SOURCES: Final = "SELECT COUNT(*) FROM sources WHERE enabled"
 _THIS_SOURCE: Final = "SELECT COUNT(*) FROM sources WHERE id = ?"
 _TALLY: Final = """
-SELECT reason, COUNT(*), SUM(IIF(live_generation IS NULL, 0, chunk_count)),
-    SUM(IIF(live_generation IS NULL, 0, missing_vectors))
-FROM files WHERE source_id IN (SELECT id FROM sources WHERE enabled) GROUP BY source_id, reason
+SELECT reason, files, chunks, missing_vectors FROM file_totals
+WHERE files > 0 AND source_id IN (SELECT id FROM sources WHERE enabled)
 """
 _SOURCE_TALLY: Final = """
-SELECT reason, COUNT(*), SUM(IIF(live_generation IS NULL, 0, chunk_count)),
-    SUM(IIF(live_generation IS NULL, 0, missing_vectors))
-FROM files WHERE source_id = ? GROUP BY reason
+SELECT reason, files, chunks, missing_vectors FROM file_totals WHERE files > 0 AND source_id = ?
 """
 _TEXT_BYTES: Final = "SELECT size FROM text_totals"
 _SOURCE_TEXT_BYTES: Final = """
