@@ -174,8 +174,8 @@ def test_batches_hold_everything_in_order(numbers: list[int], size: int) -> None
 CHANGES = st.tuples(
     st.sampled_from(
         (
-            "INSERT OR IGNORE INTO files VALUES (:id, :source, :id, '', '', 0, 0, '', '', '', '', CAST(:id AS BLOB), 0, "
-            "0, :reason, '', '', NULL, :chunks, 1, '', '')",
+            "INSERT OR IGNORE INTO files VALUES (:id, :source, :id, '', '', 0, 0, '', '', '', '', CAST(:id AS BLOB), "
+            "0, 0, :reason, '', '', NULL, :chunks, 1, '', '')",
             "UPDATE files SET live_generation = :chunks WHERE id = :id "
             "AND NOT EXISTS (SELECT 1 FROM files WHERE live_generation = :chunks)",
             "UPDATE files SET live_generation = NULL, missing_vectors = 0 WHERE reason = :reason",
