@@ -20,7 +20,7 @@ class Reader:
     read_in_order: list[tuple[str, bool]] = attrs.field(factory=list)
     found_when: dict[str, list[str]] = attrs.field(factory=dict)
 
-    def read(self, requests, *, while_waiting):
+    def read(self, requests, *, while_waiting, recognised):
         for request in requests:
             name = name_of(request.path_bytes)
             self.read_in_order.append((name, request.defer_ocr))

@@ -27,7 +27,7 @@ class Reader:
     pictures: bool = True
     failing: bool = False
 
-    def read(self, requests, *, while_waiting):
+    def read(self, requests, *, while_waiting, recognised):
         for request in requests:
             name = name_of(request.path_bytes)
             self.requests.append((name, request.ocr))
@@ -326,8 +326,10 @@ def test_a_description_survives_a_run_that_dies_before_its_commit(world, eyes, r
     eyes_seen = eyes.images
 
     class Dies(Reader):
-        def read(self, requests, *, while_waiting):
-            for number, outcome in enumerate(super().read(requests, while_waiting=while_waiting)):
+        def read(self, requests, *, while_waiting, recognised):
+            for number, outcome in enumerate(
+                super().read(requests, while_waiting=while_waiting, recognised=recognised)
+            ):
                 if number == 1:
                     raise MemoryError
                 yield outcome

@@ -250,6 +250,7 @@ class FakeOcr:
 
     texts: list[str | Exception] = field(factory=list)
     name: str = "fake"
+    revision: str = "1"
     warning: str = ""
     confidence: float = 0.99
     seen: list[PageImage] = field(factory=list)

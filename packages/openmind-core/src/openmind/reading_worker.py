@@ -8,13 +8,21 @@ from typing import cast
 
 from attrs import define, field, frozen
 
-from openmind.adapters.extraction_wire import deferral_to_wire, failure_to_wire, part_to_wire, payload_of
+from openmind.adapters.extraction_wire import (
+    deferral_to_wire,
+    failure_to_wire,
+    news_to_wire,
+    part_to_wire,
+    payload_of,
+    recognised_from_wire,
+)
 from openmind.adapters.regular_files import open_regular
 from openmind.adapters.worker_main import Handler, Reply, Request
 from openmind.domain.config import ExtractionConfig, ImagesConfig, OcrConfig
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.paths import name_of
+from openmind.domain.recognition import PageNews, PageText, picture_name
 from openmind.plugins.manager import load_plugins
 from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
 from openmind.ports.extractor import Blob, Extractor
@@ -47,11 +55,15 @@ class IsolatedReading:
     config: ExtractionConfig
     _extractors: dict[tuple[str, bool, bool], Extractor] = field(factory=dict, init=False)
     _engine: OcrEngine | None = field(default=None, init=False)
-    _announce_slow: Callable[[], None] | None = field(default=None, init=False)
+    _request: Request | None = field(default=None, init=False)
+    _is_slow: bool = field(default=False, init=False)
+    _known: Mapping[str, PageText] = field(factory=dict, init=False)
+    """What was recognised of the file before."""
 
     def answer(self, request: Request) -> Iterator[Reply]:
         """Read one file; a failure is the last part."""
-        self._announce_slow = request.slow
+        self._request, self._is_slow = request, False
+        self._known = recognised_from_wire(request.payload)
         path = str(request.message["path"]).encode("latin-1")
         try:
             os.close(open_regular(path))  # a pipe, a device or a link is told apart before a library opens it
@@ -100,13 +112,32 @@ class IsolatedReading:
             except Exception as error:
                 told = f"the OCR engine “{backend}” does not start: {type(error).__name__}: {error}"[:300]
                 raise ExtractionFailed(told, reason=FileReason.NEEDS_OCR) from error
-        return _PatientEngine(self._engine, self.say_slow)
+        return _PatientEngine(self._engine, self.recognise)
 
     def say_slow(self) -> None:
         """Ask for the time that OCR takes, once a file."""
-        if self._announce_slow:
-            self._announce_slow()
-            self._announce_slow = None
+        if self._request and not self._is_slow:
+            self._is_slow = True
+            self._request.slow()
+
+    def recognise(self, image: PageImage) -> OcrText:
+        """Read a page, unless it was read before; what is read is sent at once, whatever becomes of the file."""
+        self.say_slow()
+        assert self._engine is not None
+        assert self._request is not None
+        name = picture_name(
+            f"{self._engine.name} {self._engine.revision}",
+            width=image.width,
+            height=image.height,
+            channels=image.channels,
+            pixels=image.pixels,
+        )
+        read = self._known.get(name)
+        if read is None:
+            found = self._engine.read(image)
+            read = PageText(name=name, text=found.text, confidence=found.confidence, warning=found.warning)
+        self._request.tell(news_to_wire(PageNews(read, image.page, image.pages)))
+        return OcrText(text=read.text, confidence=read.confidence, warning=read.warning)
 
 
 def _put_off() -> OcrEngine:
@@ -115,18 +146,21 @@ def _put_off() -> OcrEngine:
 
 @frozen
 class _PatientEngine:
-    """An OCR engine that asks for time before it reads."""
+    """An OCR engine that asks for time before it reads, and reads no page twice."""
 
     engine: OcrEngine
-    say_slow: Callable[[], None]
+    recognise: Callable[[PageImage], OcrText]
 
     @property
     def name(self) -> str:
         return self.engine.name
 
+    @property
+    def revision(self) -> str:
+        return self.engine.revision
+
     def read(self, page: PageImage) -> OcrText:
-        self.say_slow()
-        return self.engine.read(page)
+        return self.recognise(page)
 
 
 def _forbid_network() -> None:

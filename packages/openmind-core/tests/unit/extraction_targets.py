@@ -29,6 +29,7 @@ def scripted(setup: Mapping[str, object]) -> Handler:
         registry.add(info, partial(Scripted, way))
     registry.add_ocr("slow eyes", lambda config: SlowEyes())
     registry.add_ocr("broken eyes", _broken_eyes)
+    registry.add_ocr("sharp eyes", lambda config: SharpEyes())
     backend = cast(dict[str, str], setup["ocr"])["backend"]
     return IsolatedReading(registry, ExtractionConfig(ocr=OcrConfig(backend=backend))).answer
 
@@ -44,10 +45,25 @@ class Scripted:
 
 class SlowEyes:
     name = "slow eyes"
+    revision = "1"
 
     def read(self, page: PageImage) -> OcrText:
         time.sleep(0.8)
         return OcrText(text="seen")
+
+
+class SharpEyes:
+    """Reads the number that is the picture, and how often it was asked."""
+
+    name = "sharp eyes"
+    revision = "1"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def read(self, page: PageImage) -> OcrText:
+        self.asked += 1
+        return OcrText(text=f"page {page.pixels.decode()}, {self.asked}. look", confidence=0.5, warning="blurred")
 
 
 def _broken_eyes(config: ExtractionConfig) -> SlowEyes:
@@ -116,6 +132,17 @@ def _scan(blob: Blob, tools: ExtractionTools) -> Parts:
     yield DocumentFacts(metadata={"engine": eyes.name})
 
 
+def _book(blob: Blob, tools: ExtractionTools) -> Parts:
+    """Three scanned pages; a cut one ends in the midst."""
+    assert tools.ocr is not None
+    eyes = tools.ocr()
+    for number in (1, 2, 3):
+        if number == 3 and blob.read() == b"cut":
+            os.abort()
+        image = PageImage(pixels=b"%d" % number, width=1, height=1, channels=1, page=number, pages=3)
+        yield Segment(text=eyes.read(image).text)
+
+
 def _pictures(blob: Blob, tools: ExtractionTools) -> Parts:
     yield Segment(text="drawn")
     for number in range(2):
@@ -138,6 +165,7 @@ WAYS = {
     "call home": _call_home,
     "surrogates": _surrogates,
     "scan": _scan,
+    "book": _book,
     "pictures": _pictures,
     "pictured": _pictured,
 }

@@ -23,6 +23,7 @@ from openmind.domain.config import ExtractionConfig, OcrConfig
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.recognition import PageNews, PageText
 from openmind.ports.isolated_reader import IsolatedReader, ReadOutcome, ReadRequest
 
 HERE = Path(__file__).parent
@@ -74,8 +75,12 @@ def request(file: Path, extractor: str, *, ticket: int = 1, ocr: bool = True) ->
 
 
 def read(reader: IsolatedReader, file: Path, extractor: str, *, ocr: bool = True) -> ReadOutcome:
-    [outcome] = reader.read([request(file, extractor, ocr=ocr)], while_waiting=lambda: None)
+    [outcome] = reader.read([request(file, extractor, ocr=ocr)], while_waiting=lambda: None, recognised=nobody)
     return outcome
+
+
+def nobody(ticket: int, news: PageNews) -> None:
+    """Let pages go by."""
 
 
 def texts(outcome: ReadOutcome) -> list[str]:
@@ -103,7 +108,9 @@ def test_segments_and_facts_come_out_of_the_worker(reader: ExtractionWorkers, fi
 def test_the_first_picture_comes_out_also_when_something_goes_wrong_after_it(
     reader: ExtractionWorkers, file: Path
 ) -> None:
-    whole, broken = reader.read([request(file, "pictures"), request(file, "pictured")], while_waiting=lambda: None)
+    whole, broken = reader.read(
+        [request(file, "pictures"), request(file, "pictured")], while_waiting=lambda: None, recognised=nobody
+    )
 
     assert whole.picture == Picture(data=PICTURE_STARTS["image/jpeg"] + b"0", media_type="image/jpeg")
     assert texts(whole) == ["drawn"]
@@ -115,14 +122,16 @@ def test_outcomes_come_in_the_order_of_the_requests(make_reader: MakeReader, fil
     ways = ["pages", "scan", "encrypted", "abort", "pages", "stumble"] * 3
 
     requests = [request(file, way, ticket=number) for number, way in enumerate(ways)]
-    outcomes = list(make_reader(size=2).read(requests, while_waiting=lambda: None))
+    outcomes = list(make_reader(size=2).read(requests, while_waiting=lambda: None, recognised=nobody))
 
     assert [outcome.ticket for outcome in outcomes] == list(range(18))
     assert [outcome.document is None for outcome in outcomes] == [way == "encrypted" for way in ways]
 
 
 def test_a_crash_keeps_what_was_read_and_the_next_file_is_read(reader: ExtractionWorkers, file: Path) -> None:
-    crashed, good = reader.read([request(file, "abort"), request(file, "pages")], while_waiting=lambda: None)
+    crashed, good = reader.read(
+        [request(file, "abort"), request(file, "pages")], while_waiting=lambda: None, recognised=nobody
+    )
 
     assert texts(crashed) == ["page one"]
     assert facts(crashed).reason is FileReason.PARTIAL
@@ -224,6 +233,44 @@ def test_ocr_has_time_for_each_page(reader: ExtractionWorkers, file: Path) -> No
 def test_ocr_that_is_off_for_a_source_is_not_there(reader: ExtractionWorkers, file: Path) -> None:
     assert facts(read(reader, file, "scan", ocr=False)).reason is FileReason.NEEDS_OCR
     assert texts(read(reader, file, "scan", ocr=True)) == ["seen"] * 3
+
+
+def test_each_recognised_page_is_told_before_the_file_is_done(make_reader: MakeReader, file: Path) -> None:
+    file.write_bytes(b"cut")
+    told: list[tuple[int, PageNews]] = []
+
+    [outcome] = make_reader(size=1, backend="sharp eyes").read(
+        [request(file, "book", ticket=7)],
+        while_waiting=lambda: None,
+        recognised=lambda ticket, news: told.append((ticket, news)),
+    )
+
+    assert facts(outcome).reason is FileReason.PARTIAL
+    assert texts(outcome) == ["page 1, 1. look", "page 2, 2. look"]
+    assert [(ticket, news.read.text, news.place) for ticket, news in told] == [
+        (7, "page 1, 1. look", "page 1 of 3"),
+        (7, "page 2, 2. look", "page 2 of 3"),
+    ]
+    assert told[0][1].read.confidence == 0.5
+    assert told[0][1].read.warning == "blurred"
+
+
+def test_a_page_that_was_recognised_before_is_not_read_again(make_reader: MakeReader, file: Path) -> None:
+    before: list[PageText] = []
+    reader = make_reader(size=1, backend="sharp eyes")
+    list(
+        reader.read(
+            [request(file, "book")],
+            while_waiting=lambda: None,
+            recognised=lambda _, news: before.append(news.read),
+        )
+    )
+
+    [outcome] = reader.read(
+        [evolve(request(file, "book"), recognised=tuple(before[:2]))], while_waiting=lambda: None, recognised=nobody
+    )
+
+    assert texts(outcome) == ["page 1, 1. look", "page 2, 2. look", "page 3, 4. look"]
 
 
 @pytest.mark.parametrize(("backend", "why"), [("broken eyes", "libGL"), ("no such eyes", "no such eyes")])

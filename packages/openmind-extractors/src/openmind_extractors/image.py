@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 
-from attrs import frozen
+from attrs import evolve, frozen
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -100,7 +100,7 @@ class ImageExtractor:
             for number, page in enumerate(_pages(image, first, frames) if wants_text else (), start=1):
                 if min(page.width, page.height) < MIN_READ_SIDE or is_blank(page):
                     continue
-                text = recognition.read(page)
+                text = recognition.read(evolve(page, page=number, pages=frames) if frames > 1 else page)
                 unread += text is None
                 if text:
                     yield Segment(text=text, locator=(Place(kind="page", start=number),) if frames > 1 else ())

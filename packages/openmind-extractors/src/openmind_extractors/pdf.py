@@ -177,7 +177,8 @@ class _Reading:
             return ""
         if is_blank(image):
             return ""
-        text = self.recognition.read(image) if wanted else None
+        counted = evolve(image, page=page.index + 1, pages=len(self.document))
+        text = self.recognition.read(counted) if wanted else None
         if text is None:
             self.waiting.append(page.index + 1)
         return text or ""

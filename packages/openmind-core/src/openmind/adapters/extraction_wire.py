@@ -1,12 +1,14 @@
 """What a reading worker sends: segments and facts as JSON. The reader of it trusts nothing."""
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 from openmind.domain.documents import DocumentFacts, Locator, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.recognition import PageNews, PageText
 
 MAX_SEGMENT_CHARS = 20_000_000
 MAX_LABEL_CHARS = 1_000
@@ -47,6 +49,53 @@ def failure_to_wire(failure: ExtractionFailed) -> dict[str, object]:
 def deferral_to_wire() -> dict[str, object]:
     """Write that a document needs OCR, which was to wait."""
     return {"deferred": True}
+
+
+def news_to_wire(news: PageNews) -> dict[str, object]:
+    """Write what was recognised on a page, ahead of the pieces of the document."""
+    read = news.read
+    page = {"text": read.text, "confidence": float(read.confidence), "warning": read.warning, "name": read.name}
+    return {"recognised": page, "page": news.page, "pages": news.pages}
+
+
+def is_news(message: Mapping[str, object]) -> bool:
+    """Whether this is no piece of a document but what `news_to_wire` wrote."""
+    return "recognised" in message
+
+
+def news_from_wire(message: Mapping[str, object]) -> PageNews:
+    """Read what was recognised on a page.
+
+    Raises:
+        WireError: it is nothing of the kind.
+    """
+    page, pages = _number(message.get("page")), _number(message.get("pages"))
+    return PageNews(_page_text(message.get("recognised")), page or 0, pages or 0)
+
+
+def recognised_to_wire(pages: Iterable[PageText]) -> bytes:
+    """Write what was recognised of a file before, for the payload of a request."""
+    return json.dumps([[page.name, page.text, page.confidence, page.warning] for page in pages]).encode()
+
+
+def recognised_from_wire(payload: bytes) -> dict[str, PageText]:
+    """Read in a worker what our own `recognised_to_wire` wrote, by its names."""
+    rows = json.loads(payload) if payload else []
+    return {
+        name: PageText(name=name, text=text, confidence=confidence, warning=warning)
+        for name, text, confidence, warning in rows
+    }
+
+
+def _page_text(value: object) -> PageText:
+    page = _of_type(value, dict)
+    confidence = _of_type(page.get("confidence"), float)
+    return PageText(
+        name=_text(page, "name", MAX_LABEL_CHARS),
+        text=_text(page, "text", MAX_SEGMENT_CHARS),
+        confidence=confidence if math.isfinite(confidence) else 0.0,
+        warning=_text(page, "warning", MAX_LABEL_CHARS),
+    )
 
 
 def payload_of(part: Segment | DocumentFacts | Picture) -> bytes:

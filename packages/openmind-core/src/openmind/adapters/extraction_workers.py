@@ -4,21 +4,33 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
+from queue import Empty, SimpleQueue
 
 from attrs import asdict, define, evolve, field
 
-from openmind.adapters.extraction_wire import Deferred, WireError, part_from_wire
+from openmind.adapters.extraction_wire import (
+    Deferred,
+    WireError,
+    is_news,
+    news_from_wire,
+    part_from_wire,
+    recognised_to_wire,
+)
 from openmind.adapters.job_queue import JobQueue
-from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, WorkerPlan
+from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, Part, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.domain.config import ExtractionConfig
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.recognition import PageNews
 from openmind.ports.isolated_reader import ReadOutcome, ReadRequest
 
 MAX_TEXT_CHARS = 20_000_000
 """Text of one file that is kept."""
+
+MAX_NEWS = 10_000
+"""Pages of one file that are kept one by one."""
 
 OCR_LIMITS = Limits(wall_s=240, cpu_s=180, memory_bytes=800 * MEGABYTE)
 """For each page."""
@@ -58,6 +70,8 @@ class ExtractionWorkers:
     target: str = "openmind.reading_worker:read_files"
     limits: Callable[[int], Limits] = limits_for
     pool: WorkerPool = field(init=False)
+    _news: SimpleQueue[tuple[int, PageNews]] = field(factory=SimpleQueue, init=False)
+    """Pages on their way from the threads of the pool to the calling one."""
 
     def __attrs_post_init__(self) -> None:
         plan = WorkerPlan(
@@ -69,17 +83,36 @@ class ExtractionWorkers:
         )
         self.pool = WorkerPool(plan=plan, size=self.size, ahead=2, queue=JobQueue(max_jobs=64))
 
-    def read(self, requests: Iterable[ReadRequest], *, while_waiting: Callable[[], None]) -> Iterator[ReadOutcome]:
+    def read(
+        self,
+        requests: Iterable[ReadRequest],
+        *,
+        while_waiting: Callable[[], None],
+        recognised: Callable[[int, PageNews], None],
+    ) -> Iterator[ReadOutcome]:
         """See the port."""
         tickets: deque[int] = deque()
+        self._news = SimpleQueue()  # nothing of a run that ended early
 
         def jobs() -> Iterator[Job]:
             for request in requests:
                 tickets.append(request.ticket)
                 yield self._job(request)
 
-        with closing(self.pool.run(jobs(), while_waiting=while_waiting)) as outcomes:
+        def hand_over() -> None:
+            while True:
+                try:
+                    recognised(*self._news.get_nowait())
+                except Empty:
+                    return
+
+        def wait() -> None:
+            hand_over()
+            while_waiting()
+
+        with closing(self.pool.run(jobs(), while_waiting=wait)) as outcomes:
             for outcome in outcomes:
+                hand_over()
                 yield _outcome(tickets.popleft(), outcome)
 
     def standing_still(self) -> AbstractContextManager[None]:
@@ -97,7 +130,29 @@ class ExtractionWorkers:
             "ocr": request.ocr,
             "defer_ocr": request.defer_ocr,
         }
-        return Job(message=message, limits=self.limits(request.size), weight=16_384 + min(request.size, 4 * MEGABYTE))
+        return Job(
+            message=message,
+            payload=recognised_to_wire(request.recognised) if request.recognised else b"",
+            limits=self.limits(request.size),
+            weight=16_384 + min(request.size, 4 * MEGABYTE),
+            heard=self._hearing(request.ticket),
+        )
+
+    def _hearing(self, ticket: int) -> Callable[[Part], bool]:
+        news, heard = self._news, 0
+
+        def hear(part: Part) -> bool:
+            nonlocal heard
+            if not is_news(part.message) or heard >= MAX_NEWS:
+                return False
+            try:
+                news.put((ticket, news_from_wire(part.message)))
+            except WireError:
+                return False  # the outcome says that the worker went wrong
+            heard += 1
+            return True
+
+        return hear
 
 
 def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:

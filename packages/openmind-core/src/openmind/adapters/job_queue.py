@@ -2,11 +2,11 @@
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from attrs import define, field, frozen
 
-from openmind.adapters.worker_jobs import MEGABYTE, Job, Limits, Outcome
+from openmind.adapters.worker_jobs import MEGABYTE, Job, Limits, Outcome, Part
 from openmind.adapters.worker_process import request_frame
 from openmind.domain.errors import WorkersUnavailable
 
@@ -24,6 +24,7 @@ class Ticket:
     request: bytes = field(repr=False)
     limits: Limits
     weight: int
+    heard: Callable[[Part], bool] | None = None
 
 
 @define(eq=False, kw_only=True)
@@ -67,7 +68,7 @@ class JobQueue:
     def submit(self, job: Job) -> None:
         """Append a job."""
         request = request_frame(job.message, job.payload, job.limits)
-        ticket = Ticket(self._run, self._submitted, request, job.limits, len(request) + job.weight)
+        ticket = Ticket(self._run, self._submitted, request, job.limits, len(request) + job.weight, job.heard)
         self._submitted += 1
         self._bytes += ticket.weight
         self.pending.append(ticket)

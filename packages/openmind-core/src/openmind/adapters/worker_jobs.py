@@ -1,6 +1,6 @@
 """What workers are asked, what it may cost, and what becomes of it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 
@@ -51,6 +51,8 @@ class Job:
     limits: Limits = field(factory=Limits)
     weight: int = 16_384
     """Bytes that its result will about have."""
+    heard: "Callable[[Part], bool] | None" = None
+    """Hears each part as it comes, in a thread of the pool; what it returns True for does not go into the outcome."""
 
 
 class FailureKind(StrEnum):

@@ -24,6 +24,8 @@ class Request:
     payload: bytes
     slow: Callable[[], None]
     """To be called before something that is slow by nature: the request's other limits hold from then on."""
+    tell: Callable[[Mapping[str, object]], None]
+    """Sends a part at once, from the midst of what makes the next one."""
 
 
 Handler = Callable[[Request], Iterable[Reply]]
@@ -63,11 +65,15 @@ def _answer(frame: Frame, handler: Handler, replies: BinaryIO) -> None:
         _limit_cpu(slow_cpu_s)
         _send(replies, FrameKind.SLOW)
 
-    _limit_cpu(cpu_s)
-    for message, payload in handler(Request(cast(dict[str, object], frame.message["body"]), frame.payload, slow)):
+    def part(message: Mapping[str, object], payload: bytes = b"") -> None:
         _send(replies, FrameKind.PART, message, payload)
         if is_slow:
             _limit_cpu(slow_cpu_s)
+
+    _limit_cpu(cpu_s)
+    request = Request(cast(dict[str, object], frame.message["body"]), frame.payload, slow, part)
+    for message, payload in handler(request):
+        part(message, payload)
     _send(replies, FrameKind.END)
 
 

@@ -205,7 +205,7 @@ class WorkerPool:
             return
         assert lane.worker is not None
         for ticket in fresh:
-            lane.worker.send(ticket.request, ticket.limits)
+            lane.worker.send(ticket.request, ticket.limits, ticket.heard)
         outcome = lane.worker.receive()
         with self.queue.changed:
             self.queue.deliver(lane.under_way.popleft(), outcome)

@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -26,6 +26,9 @@ PIPELINE_BYTES = 4_096
 PART_BYTES = 256
 """What holding a part costs beside its content."""
 STARTING_S = 60.0
+
+Hearing = Callable[[Part], bool]
+"""Hears a part as it comes; what it returns True for does not go into the outcome."""
 
 
 class WorkerDied(Exception):
@@ -49,7 +52,7 @@ class WorkerProcess:
     _process: subprocess.Popen[bytes]
     _folder: Path
     _log: BinaryIO
-    _unanswered: deque[tuple[int, Limits]] = field(factory=deque)
+    _unanswered: deque[tuple[int, Limits, Hearing | None]] = field(factory=deque)
     _deadline: float | None = None
     _suspended_at: float | None = None
     _memory_bytes: int = 0
@@ -101,15 +104,15 @@ class WorkerProcess:
 
     def has_room(self, request: bytes) -> bool:
         """Whether a request can be sent ahead of the reply to the one before."""
-        return not self._unanswered or sum(size for size, _ in self._unanswered) + len(request) <= PIPELINE_BYTES
+        return not self._unanswered or sum(size for size, _, _ in self._unanswered) + len(request) <= PIPELINE_BYTES
 
-    def send(self, request: bytes, limits: Limits) -> None:
+    def send(self, request: bytes, limits: Limits, heard: Hearing | None = None) -> None:
         """Send a request; several may be under way while there `has_room`.
 
         Raises:
             WorkerDied: the worker is gone; the oldest request without a reply is to blame.
         """
-        self._unanswered.append((len(request), limits))
+        self._unanswered.append((len(request), limits, heard))
         if len(self._unanswered) == 1:
             self._watch(limits)
         self._write(request)
@@ -120,7 +123,7 @@ class WorkerProcess:
         Raises:
             WorkerDied: the worker is gone; what it sent before is in the error.
         """
-        _, limits = self._unanswered[0]
+        _, limits, heard = self._unanswered[0]
         parts: list[Part] = []
         size = 0
         slow: Limits | None = None
@@ -128,7 +131,9 @@ class WorkerProcess:
             frame, frame_size = self._read(parts, size, limit=limits.output_bytes)
             size += frame_size + PART_BYTES
             if frame.kind is FrameKind.PART:
-                parts.append(Part(frame.message, frame.payload))
+                part = Part(frame.message, frame.payload)
+                if heard is None or not heard(part):
+                    parts.append(part)
             elif frame.kind is FrameKind.SLOW:
                 slow = limits.slow
                 self._grow_heavy(slow)

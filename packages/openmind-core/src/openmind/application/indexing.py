@@ -27,7 +27,7 @@ from openmind.domain.changes import ChangeKind, deletions_need_consent
 from openmind.domain.chunking import CHUNKING_VERSION
 from openmind.domain.control import RunControl, Uninterrupted, Wish
 from openmind.domain.documents import ExtractedDocument
-from openmind.domain.errors import NoSources, OpenMindError, ProviderError, ProviderUnreachable
+from openmind.domain.errors import NoSources, OpenMindError, ProviderError, ProviderUnreachable, StoreDamaged
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, JobId, SourceId, new_run_id
@@ -37,6 +37,7 @@ from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.paths import displayable
 from openmind.domain.pictures import MODEL
 from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest
+from openmind.domain.recognition import KEPT_AS, PageNews, PageText, as_document, of_document
 from openmind.domain.sources import Source
 from openmind.ports.catalog import PlannedChange
 from openmind.ports.file_tree import FileTree
@@ -253,8 +254,9 @@ class _Pass:
         """End after everything open was committed: the next run need not compare the stores."""
         self.give_up()
         recovery = self._recovery
-        if recovery.sweep():  # a source may have been removed meanwhile, and no later run may ever come
+        if recovery.sweep():
             recovery.clean()
+        if self._lost_a_source():  # no later run may ever come
             with self.storage.catalog.writing() as session:
                 session.drop_unused_texts()
         recovery.seal()
@@ -416,8 +418,8 @@ class _Pass:
         """Read hostile files elsewhere; what cannot be read is settled here, what needs OCR comes last."""
         if self._reader is None:
             self._reader = self.service.reader()
-        requests = (_read_request(task, defer_ocr=defer_ocr) for task in tasks)
-        for outcome in self._reader.read(requests, while_waiting=self._heed):
+        requests = (self._read_request(task, defer_ocr=defer_ocr) for task in tasks)
+        for outcome in self._reader.read(requests, while_waiting=self._wait, recognised=self._recognised):
             self._heed()
             if outcome.deferred:
                 self._deferred.append(self._tasks[outcome.ticket])
@@ -435,6 +437,41 @@ class _Pass:
             yield PreparationRequest(
                 ticket=task.ticket, path_bytes=task.change.path_bytes, packed=packed, size=len(packed)
             )
+
+    def _read_request(self, task: Task, *, defer_ocr: bool) -> ReadRequest:
+        ocr = task.ocr and task.former is None
+        return ReadRequest(
+            ticket=task.ticket,
+            path_bytes=task.change.path_bytes,
+            extractor=task.info.name,
+            size=task.stat.size,
+            ocr=ocr,
+            defer_ocr=defer_ocr,
+            recognised=() if defer_ocr or not ocr else self._recognised_before(task),
+        )
+
+    def _recognised_before(self, task: Task) -> tuple[PageText, ...]:
+        """Find what was recognised of this content before a run ended, or in the file before it was changed."""
+        with self.storage.catalog.reading() as snapshot:
+            kept = snapshot.recognised(task.known.content_hash) if task.known else {}
+            kept |= snapshot.recognised(task.content_hash)
+        pages = []
+        for name, packed in kept.items():
+            with suppress(StoreDamaged):  # it is recognised again
+                pages.append(of_document(name.removeprefix(KEPT_AS), packing.unpack(packed)))
+        return tuple(pages)
+
+    def _recognised(self, ticket: int, news: PageNews) -> None:
+        """Keep a page at once: it took seconds, and its document may take hours."""
+        task = self._tasks[ticket]
+        with self.storage.catalog.writing() as session:
+            session.keep_text(task.content_hash, KEPT_AS + news.read.name, packing.pack(as_document(news.read)))
+        self.log.at(f"{displayable(task.change.path_bytes)}, {news.place}")
+        self.log.beat(force=True)
+
+    def _wait(self) -> None:
+        self._heed()
+        self.log.beat()
 
     def _document(self, task: Task, outcome: ReadOutcome) -> ExtractedDocument | None:
         """Give a document its description, where it is to have one; None when nothing was read."""
@@ -721,14 +758,3 @@ def _request(task: Task) -> PreparationRequest:
 def _kind(task: Task) -> tuple[int, bool]:
     """What goes the same way, in the order in which it goes."""
     return task.change.effort, _is_hostile(task)
-
-
-def _read_request(task: Task, *, defer_ocr: bool) -> ReadRequest:
-    return ReadRequest(
-        ticket=task.ticket,
-        path_bytes=task.change.path_bytes,
-        extractor=task.info.name,
-        size=task.stat.size,
-        ocr=task.ocr and task.former is None,
-        defer_ocr=defer_ocr,
-    )

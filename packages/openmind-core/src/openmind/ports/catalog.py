@@ -142,6 +142,10 @@ class CatalogReader(Protocol):
         """The kept text of some content as one extractor version read it: packed by `domain.packing`."""
         ...
 
+    def recognised(self, content_hash: str) -> dict[str, bytes]:
+        """What OCR read in some content, packed, by the names it is kept under (see `recognition.KEPT_AS`)."""
+        ...
+
     def tables(self) -> tuple[IndexTable, ...]:
         """Every chunk table that is not forgotten."""
         ...
@@ -308,7 +312,10 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def drop_unused_texts(self) -> int:
-        """Delete the texts that no file record names; returns how many."""
+        """Delete the texts that no file record names; returns how many.
+
+        What OCR read in some content stays as long as any record has that content.
+        """
         ...
 
     def keep_vectors(self, embedder: str, vectors: Mapping[bytes, bytes]) -> None:

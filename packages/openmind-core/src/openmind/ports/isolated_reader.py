@@ -8,6 +8,7 @@ from attrs import field, frozen
 
 from openmind.domain.documents import ExtractedDocument, Picture
 from openmind.domain.files import FileReason
+from openmind.domain.recognition import PageNews, PageText
 
 
 @frozen(kw_only=True)
@@ -24,6 +25,8 @@ class ReadRequest:
     """Whether OCR may be used."""
     defer_ocr: bool = False
     """Whether a file that needs OCR comes back `deferred` at once, to be asked for again when there is time."""
+    recognised: tuple[PageText, ...] = field(default=(), repr=False)
+    """What OCR read in this file before: it is not read again."""
 
 
 @frozen(kw_only=True)
@@ -44,7 +47,13 @@ class ReadOutcome:
 class IsolatedReader(Protocol):
     """Runs extractors in processes that may die. Serves one thread."""
 
-    def read(self, requests: Iterable[ReadRequest], *, while_waiting: Callable[[], None]) -> Iterator[ReadOutcome]:
+    def read(
+        self,
+        requests: Iterable[ReadRequest],
+        *,
+        while_waiting: Callable[[], None],
+        recognised: Callable[[int, PageNews], None],
+    ) -> Iterator[ReadOutcome]:
         """Read each file; exactly one outcome a request, in the order of the requests.
 
         A crash, a hang or a memory blow-up ends that one file with a reason and is never an error.
@@ -53,6 +62,8 @@ class IsolatedReader(Protocol):
             requests: read by the calling thread.
             while_waiting: called now and then, several times a second, while an outcome takes long; what it raises
                 ends the work.
+            recognised: called for each page as OCR reads it, or knows it from before, with the ticket of its file:
+                by the calling thread, before the outcome.
         """
         ...
 

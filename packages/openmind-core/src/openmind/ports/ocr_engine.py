@@ -14,6 +14,9 @@ class PageImage:
     height: int
     channels: int
     """1 or 3."""
+    page: int = 0
+    """Which one of its document it is, from 1, to tell how far the reading is; 0 when nobody counts."""
+    pages: int = 0
 
 
 @frozen(kw_only=True)
@@ -34,6 +37,11 @@ class OcrEngine(Protocol):
     @property
     def name(self) -> str:
         """What ran, for metadata: `rapidocr`."""
+        ...
+
+    @property
+    def revision(self) -> str:
+        """Another one when the same picture may give another text: what was read before is then not used again."""
         ...
 
     def read(self, page: PageImage) -> OcrText:

@@ -34,6 +34,11 @@ class OcrMyPdf:
     """As Tesseract names them, `eng+deu`; empty for its default."""
     name: str = "ocrmypdf"
 
+    @property
+    def revision(self) -> str:
+        """See the port."""
+        return self.languages
+
     def read(self, page: PageImage) -> OcrText:
         """See the port."""
         with TemporaryDirectory(prefix="openmind-ocr-") as folder:

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -41,6 +42,9 @@ UPRIGHT_SCORE = 0.85
 MIN_WORD_SHARE = 0.5
 """Letters and figures among what was read. Of a script that the model does not know it reads only the commas."""
 
+SETTINGS_VERSION = 1
+"""Grows when something here makes the same picture give another text."""
+
 _UNKNOWN_SCRIPT = "the page is in a script that text recognition cannot read"
 _ENOUGH_CHARS = 20
 
@@ -61,6 +65,7 @@ class RapidOcr:
 
     name: str
     _recognise: Recognise
+    revision: str = ""
 
     def read(self, page: PageImage) -> OcrText:
         """See the port."""
@@ -123,14 +128,19 @@ def build_rapid(config: ExtractionConfig) -> OcrEngine:
         ExtractionFailed: neither is installed, or the models are not in the wheel.
     """
     if find_spec("rapidocr") is not None:
-        return RapidOcr("rapidocr", _rapidocr())
+        return RapidOcr("rapidocr", _rapidocr(), _revision("rapidocr"))
     if find_spec("rapidocr_onnxruntime") is not None:
-        return RapidOcr("rapidocr-onnxruntime", _rapidocr_onnxruntime())
+        return RapidOcr("rapidocr-onnxruntime", _rapidocr_onnxruntime(), _revision("rapidocr-onnxruntime"))
     raise ExtractionFailed(
         "text recognition is not installed",
         reason=FileReason.NEEDS_OCR,
         hint="Install it: pip install rapidocr onnxruntime",
     )
+
+
+def _revision(distribution: str) -> str:
+    """Say what the text depends on: the models, which come with the package, and how they are asked here."""
+    return f"{version(distribution)}.{SETTINGS_VERSION}"
 
 
 def _rapidocr() -> Recognise:

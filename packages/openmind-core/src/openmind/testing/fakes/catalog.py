@@ -11,6 +11,7 @@ from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, Generation, RunId, SourceId
 from openmind.domain.index import IndexIdentity, IndexTable, TableState
 from openmind.domain.jobs import IndexJob, IndexRun, JobState
+from openmind.domain.recognition import KEPT_AS
 from openmind.domain.sources import Source
 from openmind.ports.catalog import GarbageEntry, PlannedChange, Publication
 from openmind.testing.fakes.catalog_contents import Contents, content_key
@@ -107,7 +108,10 @@ class MemoryWriter(MemoryReader):
         self.contents.texts.setdefault((content_hash, extractor), packed)
 
     def drop_unused_texts(self) -> int:
-        unused = self.contents.texts.keys() - set(map(content_key, self.contents.records.values()))
+        records = self.contents.records.values()
+        contents = {record.content_hash for record in records}
+        read = {key for key in self.contents.texts if key[1].startswith(KEPT_AS) and key[0] in contents}
+        unused = self.contents.texts.keys() - set(map(content_key, records)) - read
         for key in unused:
             del self.contents.texts[key]
         return len(unused)

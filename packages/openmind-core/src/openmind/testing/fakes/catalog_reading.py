@@ -11,6 +11,7 @@ from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.ids import FileId, Generation, JobId, RunId, SourceId
 from openmind.domain.index import IndexTable, TableState, Visibility, as_ranges
 from openmind.domain.jobs import IndexJob, IndexRun
+from openmind.domain.recognition import KEPT_AS
 from openmind.domain.sources import Source
 from openmind.ports.catalog import GarbageEntry, MemoryCounts, PlannedChange
 from openmind.testing.fakes.catalog_contents import Contents, content_key
@@ -119,6 +120,13 @@ class MemoryReader:
 
     def text(self, content_hash: str, extractor: str) -> bytes | None:
         return self.contents.texts.get((content_hash, extractor))
+
+    def recognised(self, content_hash: str) -> dict[str, bytes]:
+        return {
+            name: packed
+            for (content, name), packed in self.contents.texts.items()
+            if content == content_hash and name.startswith(KEPT_AS)
+        }
 
     def tables(self) -> tuple[IndexTable, ...]:
         return tuple(self.contents.tables.values())

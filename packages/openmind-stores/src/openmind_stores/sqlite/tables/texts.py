@@ -7,6 +7,9 @@ from openmind_stores.sqlite.connection import Session
 from openmind_stores.sqlite.values import batches
 
 _TEXT: Final = "SELECT packed FROM texts WHERE content_hash = ? AND extractor = ?"
+_RECOGNISED: Final = """
+SELECT extractor, packed FROM texts WHERE content_hash = ? AND extractor >= 'ocr:' AND extractor < 'ocr;'
+"""
 _KEEP_TEXT: Final = """
 INSERT INTO texts (content_hash, extractor, size, packed) VALUES (?, ?, ?, ?)
 ON CONFLICT (content_hash, extractor) DO NOTHING
@@ -14,6 +17,8 @@ ON CONFLICT (content_hash, extractor) DO NOTHING
 _DROP_UNUSED: Final = """
 DELETE FROM texts WHERE NOT EXISTS (
     SELECT 1 FROM files WHERE content_hash = texts.content_hash AND extractor = texts.extractor
+) AND NOT (
+    substr(extractor, 1, 4) = 'ocr:' AND EXISTS (SELECT 1 FROM files WHERE content_hash = texts.content_hash)
 )
 """
 _VECTOR: Final = "SELECT vector FROM vectors WHERE embedder = ? AND input_hash = ?"
@@ -29,6 +34,9 @@ class TextReading(Session):
     def text(self, content_hash: str, extractor: str) -> bytes | None:
         packed: bytes | None = self.link.value(_TEXT, (content_hash, extractor))
         return packed
+
+    def recognised(self, content_hash: str) -> dict[str, bytes]:
+        return dict(self.link.rows(_RECOGNISED, (content_hash,)))
 
     def vectors(self, embedder: str, hashes: Collection[bytes]) -> dict[bytes, bytes]:
         found = ((input_hash, self.link.value(_VECTOR, (embedder, input_hash))) for input_hash in hashes)

@@ -78,6 +78,30 @@ class TextPromises:
             assert snapshot.text(now.content_hash, "markdown/1") is None
             assert snapshot.text(now.content_hash, "markdown/2") == b"new"
 
+    def test_what_was_recognised_in_some_content_is_found_by_that_content(self, catalog: Catalog) -> None:
+        with catalog.writing() as session:
+            session.keep_text("a" * 64, "ocr:eyes/1", b"one")
+            session.keep_text("a" * 64, "ocr:eyes/2", b"two")
+            session.keep_text("a" * 64, "pdf/1", b"text")
+            session.keep_text("b" * 64, "ocr:eyes/1", b"other")
+
+        with catalog.reading() as snapshot:
+            assert snapshot.recognised("a" * 64) == {"ocr:eyes/1": b"one", "ocr:eyes/2": b"two"}
+            assert snapshot.recognised("c" * 64) == {}
+
+    def test_what_was_recognised_goes_with_the_last_file_of_that_content(self, catalog: Catalog) -> None:
+        with_table(catalog)
+        with catalog.writing() as session:
+            session.keep_text(record(1).content_hash, "ocr:eyes/1", b"text")
+            session.keep_text("c" * 64, "ocr:eyes/1", b"of no file")
+            session.record([record(1)], at=AT)
+            assert session.drop_unused_texts() == 1
+
+        with catalog.writing() as session:
+            assert list(session.recognised(record(1).content_hash)) == ["ocr:eyes/1"]
+            session.forget([record(1).id], at=AT)
+            assert session.drop_unused_texts() == 1
+
     def test_the_texts_of_a_removed_source_are_not_used(self, catalog: Catalog) -> None:
         with_table(catalog)
         with catalog.writing() as session:
