@@ -54,8 +54,12 @@ def reader(world, memory):
     return Reader(found)
 
 
+def with_means(memory, **means) -> IndexService:
+    return attrs.evolve(memory.indexing, means=attrs.evolve(memory.indexing.means, **means))
+
+
 def indexing(memory, reader) -> IndexService:
-    return attrs.evolve(memory.indexing, reader=lambda: reader)
+    return with_means(memory, reader=lambda: reader)
 
 
 def test_text_recognition_comes_last_and_all_text_can_be_found_before_it(world, memory, reader) -> None:
@@ -98,7 +102,7 @@ def test_within_a_kind_small_files_come_before_large_ones(world, memory) -> None
         world.write(name, "heliotrope " * size)
     seen: list[str] = []
 
-    indexing_log = attrs.evolve(memory.indexing, tree=Watched(memory.indexing.tree, seen))
+    indexing_log = with_means(memory, tree=Watched(memory.indexing.means.tree, seen))
     indexing_log.run()
 
     assert list(dict.fromkeys(seen)) == ["small.txt", "middle.txt", "large.txt"]

@@ -68,7 +68,8 @@ def index(world, reader):
     with world.memory() as memory:
         if not memory.sources.list():
             memory.sources.add(world.notes)
-        return attrs.evolve(memory.indexing, reader=lambda: reader).run()
+        means = attrs.evolve(memory.indexing.means, reader=lambda: reader)
+        return attrs.evolve(memory.indexing, means=means).run()
 
 
 def found(world, query: str) -> list[str]:

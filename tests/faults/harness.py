@@ -29,7 +29,7 @@ from pathlib import Path
 import attrs
 import openmind_stores
 from openmind import OpenMind, open_memory
-from openmind.application import batch, indexing, recovery
+from openmind.application import batch, index_pass, recovery
 from openmind.application.recovery import Recovery
 from openmind.domain.control import Wish
 from openmind.domain.models import EmbedderIdentity
@@ -55,7 +55,7 @@ GRACE_S = 5.0
 def hurry() -> None:
     """Let small runs do what large ones do: commit in several batches, merge, sweep, give space back."""
     batch.BATCH_ROWS = 8
-    indexing.GRACE_S = recovery.VERSION_AGE_S = GRACE_S
+    index_pass.GRACE_S = recovery.VERSION_AGE_S = GRACE_S
     Recovery.sweep.__kwdefaults__["grace_s"] = GRACE_S
 
 

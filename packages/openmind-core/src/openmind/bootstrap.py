@@ -30,6 +30,7 @@ from openmind.application.conversations import Conversations
 from openmind.application.documents import DocumentService
 from openmind.application.embedders import BUILTIN, Embedders
 from openmind.application.formats import Formats
+from openmind.application.index_means import IndexMeans
 from openmind.application.indexing import IndexService
 from openmind.application.job_worker import JobWorker, MemoryAtWork, Workplace
 from openmind.application.jobs import JobService
@@ -261,18 +262,20 @@ class Assembly:
                 journal=self.journal(),
             ),
             indexing=IndexService(
-                storage=storage,
-                tree=tree,
-                formats=self.formats(),
-                choice=lambda: TableChoice(catalog=storage.catalog, chunks=storage.chunks, embedders=embedders),
-                preparer=self.preparer,
-                reader=self.reader,
+                means=IndexMeans(
+                    storage=storage,
+                    tree=tree,
+                    formats=self.formats(),
+                    choice=lambda: TableChoice(catalog=storage.catalog, chunks=storage.chunks, embedders=embedders),
+                    preparer=self.preparer,
+                    reader=self.reader,
+                    now=utc_now,
+                    max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
+                    describer=self.describer,
+                    max_new_tokens=self.config.extraction.images.max_new_tokens,
+                ),
                 process=this_process,
-                now=utc_now,
-                max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
                 journal=self.journal(),
-                describer=self.describer,
-                max_new_tokens=self.config.extraction.images.max_new_tokens,
             ),
             jobs=jobs,
             searching=searching,

@@ -124,10 +124,10 @@ class Doctor:
         with self.storage.catalog.reading() as snapshot:
             if not snapshot.files_without_passages(after=None, limit=1):
                 return 0
-        choice = self.indexing.choice()
+        choice = self.indexing.means.choice()
         rebuild = Rebuild(
             storage=self.storage,
-            preparer=self.indexing.preparer,
-            now=self.indexing.now,
+            preparer=self.indexing.means.preparer,
+            now=self.indexing.means.now,
         )
         return rebuild.carry_out(choice.targets(choice.outlook()))

@@ -24,7 +24,7 @@ class Rebuild:
 
     storage: Storage
     preparer: Callable[[int, bool], Preparer]
-    """Makes where text is prepared; see `IndexService`."""
+    """Makes where text is prepared; see `IndexMeans`."""
     now: Callable[[], datetime]
     while_waiting: Callable[[], None] = lambda: None
     """Called several times a second; what it raises ends the work, and what was committed before stays."""

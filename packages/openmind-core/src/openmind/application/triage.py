@@ -1,68 +1,34 @@
 """Decides, file by file, what a planned change costs: nothing, a copy of rows, or reading the file."""
 
 import hashlib
-import json
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import BinaryIO
 
 import attrs
-from attrs import define, field, frozen
+from attrs import define, field
 
 from openmind.application.batch import Entry, OpenBatch, reworded
+from openmind.application.file_task import FileTask
 from openmind.application.formats import Formats
 from openmind.application.run_log import RunLog
+from openmind.application.tables import LAYOUT
 from openmind.domain.changes import ChangeKind, reads_alike
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
-from openmind.domain.ids import FileId, RunId, new_file_id
+from openmind.domain.ids import FileId, RunId
 from openmind.domain.paths import displayable, extension_of, name_of
-from openmind.domain.pictures import key_of
 from openmind.domain.preparation import PreparationFailure, PreparedFile, PreparedPassage
 from openmind.domain.sources import Source
 from openmind.ports.catalog import Catalog, CatalogReader, PlannedChange
-from openmind.ports.extractor import ExtractorInfo
 from openmind.ports.file_tree import FileTree
 
 HASH_BLOCK = 1024 * 1024
 
-KEPT_REASONS = frozenset(
-    {
-        FileReason.DENIED,
-        FileReason.VANISHED,
-        FileReason.DAMAGED,
-        FileReason.TIMEOUT,
-        FileReason.CRASHED,
-        FileReason.PROVIDER,
-    }
-)
-"""When the new version of a file fails like this, the version before stays searchable."""
-
-
 PATH_REASONS = frozenset({FileReason.DENIED, FileReason.VANISHED})
 """These say something of a path, nothing of the content that stands there."""
 CHANGED_MEANWHILE = "changed while it was read; the next run reads it again."
-
-
-@frozen(kw_only=True)
-class Task:
-    """A file that has to be read, or whose kept text has to be prepared anew."""
-
-    ticket: int
-    change: PlannedChange
-    known: FileRecord | None
-    info: ExtractorInfo
-    stat: FileStat
-    scanned_ns: int
-    content_hash: str
-    ocr: bool
-    packed: bytes | None = field(default=None, repr=False)
-    """The text: kept, when this content was read before, or just read."""
-    kept: bool = False
-    """Whether `packed` was kept by an earlier run."""
-    former: bytes | None = field(default=None, repr=False)
-    """The kept text without the description that is wanted now: only a picture of the file is needed, no OCR."""
 
 
 @define(kw_only=True)
@@ -75,7 +41,6 @@ class Triage:
     batch: OpenBatch
     log: RunLog
     run_id: RunId
-    layout: str
     max_bytes: int
     may_describe: Callable[[], bool]
     """Whether pictures that lack their description can get it in this run."""
@@ -84,7 +49,7 @@ class Triage:
     """Files whose move waits in the open batch, so that no second file claims them."""
     _touched: set[FileId] = field(factory=set, init=False)
     """Files whose rows get another date with the open batch."""
-    _reading: dict[tuple[str, str], list[Task]] = field(factory=dict, init=False)
+    _reading: dict[tuple[str, str], list[FileTask]] = field(factory=dict, init=False)
     """Content that is being read now, and the twins that wait for it."""
     _fresh: dict[tuple[str, str], PreparedFile] = field(factory=dict, init=False)
     """Content whose first file waits in the open batch."""
@@ -119,60 +84,58 @@ class Triage:
             self._view = self._sessions.enter_context(self.catalog.reading())
         return self._view
 
-    def task(self, change: PlannedChange, source: Source) -> Task | None:
+    def task(self, change: PlannedChange, source: Source) -> FileTask | None:
         """Settle a change, or say what has to be read."""
         path = change.path_bytes
         self.log.at(displayable(path))
         info = self.formats.reader(extension_of(name_of(path)), code=source.code)
+        assert info is not None, "a plan names only what can be read"
         snapshot = self._snapshot()
-        known = snapshot.file(change.file_id) if change.file_id else None
         scanned_ns = self.now_ns()
         stat = self.tree.stat(path)
-        if stat is None or info is None:
-            self._failed(change, known, "", FileReason.VANISHED, "It was gone before it could be read.", info)
-            return None
-        if stat.size > self.max_bytes:
-            told = f"It is larger than {self.max_bytes // 1_048_576} MB, the limit in `[indexing] max_file_mb`."
-            self._failed(change, known, "", FileReason.TOO_BIG, told, info, stat, scanned_ns)
-            return None
-        try:
-            content_hash = self._hash(path)
-            self.log.count(hashed=1)
-        except ExtractionFailed as failure:
-            self._failed(change, known, "", failure.reason, failure.message, info, stat, scanned_ns)
-            return None
-        task = Task(
-            ticket=change.position,
+        task = FileTask(
             change=change,
-            known=known,
+            known=snapshot.file(change.file_id) if change.file_id else None,
             info=info,
-            stat=stat,
+            stat=stat or change.stat,
             scanned_ns=scanned_ns,
-            content_hash=content_hash,
             ocr=source.ocr,
         )
-        return self._settle(task, snapshot)
+        try:
+            self._admit(stat)
+            content_hash = self._hash(path)
+        except ExtractionFailed as failure:
+            self.fail(task, failure.reason, failure.message)
+            return None
+        self.log.count(hashed=1)
+        return self._settle(attrs.evolve(task, content_hash=content_hash), snapshot)
 
-    def prepared(self, task: Task, outcome: PreparedFile | PreparationFailure, table_id: int) -> Task | None:
+    def fail(self, task: FileTask, reason: FileReason, message: str) -> None:
+        """Note a file that cannot be read."""
+        record = task.failure(reason, message)
+        self.batch.note(record)
+        self._count_outcome(record)
+
+    def prepared(self, task: FileTask, outcome: PreparedFile | PreparationFailure, table_id: int) -> FileTask | None:
         """Take in what was read, for the file itself and for twins that waited for it.
 
         Returns:
             A task that has to be read after all, because what was learnt from this one does not hold for it.
         """
-        content = (task.content_hash, task.info.key)
+        content = task.content
         if isinstance(outcome, PreparationFailure):
             if task.kept:  # the kept text is damaged; the file still has it
                 return attrs.evolve(task, packed=None, kept=False)
-            self._fail_task(task, outcome.reason, outcome.message)
+            self.fail(task, outcome.reason, outcome.message)
             if outcome.reason in PATH_REASONS:
                 return self._first_of(content)
             for each in self._reading.pop(content, []):
-                self._fail_task(each, outcome.reason, outcome.message)
+                self.fail(each, outcome.reason, outcome.message)
             return None
-        if not task.kept and self.tree.stat(task.change.path_bytes) != task.stat:
+        if not task.kept and self.tree.stat(task.path_bytes) != task.stat:
             # What was read need not be what was hashed: it must not stand for the twins.
             self.log.promise(skipped=1)
-            self.log.notice(f"{displayable(task.change.path_bytes)} {CHANGED_MEANWHILE}")
+            self.log.notice(f"{displayable(task.path_bytes)} {CHANGED_MEANWHILE}")
             return self._first_of(content)
         waiting = self._reading.pop(content, [])
         self._fresh[content] = outcome
@@ -181,7 +144,7 @@ class Triage:
             self._put_twin(twin, outcome, table_id)
         return None
 
-    def _first_of(self, content: tuple[str, str]) -> Task | None:
+    def _first_of(self, content: tuple[str, str]) -> FileTask | None:
         """Let the first twin that waits be read in the place of the file it waited for."""
         waiting = self._reading.get(content)
         if not waiting:
@@ -189,12 +152,12 @@ class Triage:
             return None
         return waiting.pop(0)
 
-    def _settle(self, task: Task, snapshot: CatalogReader) -> Task | None:
+    def _settle(self, task: FileTask, snapshot: CatalogReader) -> FileTask | None:
         known, change = task.known, task.change
         if known is not None and known.content_hash == task.content_hash and self._is_current(known, task):
             self._touch(known, task)
             return None
-        content = (task.content_hash, task.info.key)
+        content = task.content
         if change.kind is ChangeKind.NEW:
             moved = self._moved_here(task, snapshot)
             if moved is not None:
@@ -213,8 +176,8 @@ class Triage:
         self._reading[content] = []
         return self._with_kept_text(task, snapshot)
 
-    def _with_kept_text(self, task: Task, snapshot: CatalogReader) -> Task:
-        packed = snapshot.text(task.content_hash, task.info.key)
+    def _with_kept_text(self, task: FileTask, snapshot: CatalogReader) -> FileTask:
+        packed = snapshot.text(*task.content)
         if packed is not None or not task.info.pictures:
             return attrs.evolve(task, packed=packed, kept=packed is not None)
         known, keys = task.known, [task.info.plain_key]
@@ -223,15 +186,15 @@ class Triage:
         former = next(filter(None, (snapshot.text(task.content_hash, key) for key in keys)), None)
         return attrs.evolve(task, former=former) if task.info.described_by else attrs.evolve(task, packed=former)
 
-    def _is_current(self, known: FileRecord, task: Task) -> bool:
+    def _is_current(self, known: FileRecord, task: FileTask) -> bool:
         today = task.info.key if self.may_describe() else task.info.plain_key
         if not reads_alike(known.extractor, today) or known.reason.retried:
             return False
         if known.chunk_count == 0:
             return True
-        return known.live_generation is not None and known.layout == self.layout
+        return known.live_generation is not None and known.layout == LAYOUT
 
-    def _moved_here(self, task: Task, snapshot: CatalogReader) -> FileRecord | None:
+    def _moved_here(self, task: FileTask, snapshot: CatalogReader) -> FileRecord | None:
         """The record of a file with this content that is gone from where it was."""
         gone = snapshot.gone_with_content(self.run_id, task.content_hash)
         if gone is None or gone.file_id is None or gone.file_id in self._moved:
@@ -241,7 +204,7 @@ class Triage:
             return None
         return record
 
-    def _twin(self, task: Task, snapshot: CatalogReader) -> FileRecord | None:
+    def _twin(self, task: FileTask, snapshot: CatalogReader) -> FileRecord | None:
         """Another file whose live passages are those of this content."""
         for record in snapshot.files_with_content(task.content_hash):
             itself = task.known is not None and record.id == task.known.id
@@ -251,7 +214,7 @@ class Triage:
                 return record
         return None
 
-    def _touch(self, known: FileRecord, task: Task) -> None:
+    def _touch(self, known: FileRecord, task: FileTask) -> None:
         touched = attrs.evolve(known, stat=task.stat, scanned_ns=task.scanned_ns)
         if known.live_generation is not None and known.stat.mtime_ns != task.stat.mtime_ns:
             # Its rows say when it was changed, and searches are narrowed by that.
@@ -266,12 +229,12 @@ class Triage:
         else:
             self.log.promise(failed=1)
 
-    def _move(self, record: FileRecord, task: Task) -> None:
+    def _move(self, record: FileRecord, task: FileTask) -> None:
         self._moved.add(record.id)
         moved = attrs.evolve(
             record,
             source_id=task.change.source_id,
-            path_bytes=task.change.path_bytes,
+            path_bytes=task.path_bytes,
             stat=task.stat,
             scanned_ns=task.scanned_ns,
         )
@@ -281,26 +244,28 @@ class Triage:
             self.batch.put(Entry(record=moved, copy_of=record.live_generation, replaces=record.live_generation))
         self.log.promise(moved=1)
 
-    def _copy(self, twin: FileRecord, task: Task) -> None:
+    def _copy(self, twin: FileRecord, task: FileTask) -> None:
         record = attrs.evolve(
             twin,
-            id=task.known.id if task.known else new_file_id(),
+            id=task.file_id,
             source_id=task.change.source_id,
-            path_bytes=task.change.path_bytes,
+            path_bytes=task.path_bytes,
             stat=task.stat,
             scanned_ns=task.scanned_ns,
         )
         self.batch.put(Entry(record=record, copy_of=twin.live_generation))
         self.log.promise(indexed=1, chunks=record.chunk_count)
 
-    def _put(self, task: Task, prepared: PreparedFile, table_id: int) -> None:
+    def _put(self, task: FileTask, prepared: PreparedFile, table_id: int) -> None:
         self._enter(task, prepared, prepared.passages, table_id)
 
-    def _put_twin(self, task: Task, prepared: PreparedFile, table_id: int) -> None:
-        self._enter(task, prepared, reworded(prepared, task.change.path_bytes), table_id)
+    def _put_twin(self, task: FileTask, prepared: PreparedFile, table_id: int) -> None:
+        self._enter(task, prepared, reworded(prepared, task.path_bytes), table_id)
 
-    def _enter(self, task: Task, prepared: PreparedFile, passages: tuple[PreparedPassage, ...], table_id: int) -> None:
-        record = self._record(task, prepared)
+    def _enter(
+        self, task: FileTask, prepared: PreparedFile, passages: tuple[PreparedPassage, ...], table_id: int
+    ) -> None:
+        record = task.record(prepared)
         if not passages:
             self.batch.note(record)
             self._count_outcome(record)
@@ -320,30 +285,6 @@ class Triage:
         self.log.promise(chunks=len(passages))
         self._count_outcome(record)
 
-    def _record(self, task: Task, prepared: PreparedFile) -> FileRecord:
-        facts, chunks = prepared.facts, len(prepared.passages)
-        reason = facts.reason
-        note = facts.note
-        if not chunks and reason in {FileReason.OK, FileReason.PARTIAL}:
-            reason, note = FileReason.EMPTY, note or "There is no text in it."
-        if chunks and reason.status is not FileStatus.INDEXED:
-            reason = FileReason.PARTIAL
-        return FileRecord(
-            id=task.known.id if task.known else new_file_id(),
-            source_id=task.change.source_id,
-            path_bytes=task.change.path_bytes,
-            stat=task.stat,
-            scanned_ns=task.scanned_ns,
-            content_hash=task.content_hash,
-            reason=reason,
-            error=note if reason is not FileReason.OK else "",
-            extractor=key_of(facts.metadata, plain_key=task.info.plain_key, wanted=task.info.key),
-            layout=self.layout,
-            title=facts.title,
-            metadata=_json(facts.metadata),
-            chunk_count=chunks,
-        )
-
     def _count_outcome(self, record: FileRecord) -> None:
         if record.status is FileStatus.INDEXED:
             self.log.promise(indexed=1)
@@ -354,41 +295,12 @@ class Triage:
         if record.reason is not FileReason.OK:
             self.log.fail(displayable(record.path_bytes), record.reason.value, record.error)
 
-    def _fail_task(self, task: Task, reason: FileReason, message: str) -> None:
-        self._failed(task.change, task.known, task.content_hash, reason, message, task.info, task.stat, task.scanned_ns)
-
-    def _failed(
-        self,
-        change: PlannedChange,
-        known: FileRecord | None,
-        content_hash: str,
-        reason: FileReason,
-        message: str,
-        info: ExtractorInfo | None,
-        stat: FileStat | None = None,
-        scanned_ns: int = 0,
-    ) -> None:
-        stays = known is not None and known.live_generation is not None and reason in KEPT_REASONS
-        record = FileRecord(
-            id=known.id if known else new_file_id(),
-            source_id=change.source_id,
-            path_bytes=change.path_bytes,
-            stat=stat or change.stat,
-            scanned_ns=scanned_ns or self.now_ns(),
-            content_hash=content_hash or (known.content_hash if stays and known else ""),
-            reason=reason,
-            error=f"{message} The version before can still be found." if stays else message,
-            # What will be tried again may turn out to be as it was: then its kept text is still needed.
-            extractor=known.extractor if stays and known and reason.retried else info.key if info else "",
-            layout=known.layout if stays and known else "",
-            title=known.title if stays and known else "",
-            live_generation=known.live_generation if stays and known else None,
-            chunk_count=known.chunk_count if stays and known else 0,
-            missing_vectors=known.missing_vectors if stays and known else 0,
-            indexed_at=known.indexed_at if stays and known else "",
-        )
-        self.batch.note(record)
-        self._count_outcome(record)
+    def _admit(self, stat: FileStat | None) -> None:
+        if stat is None:
+            raise ExtractionFailed("It was gone before it could be read.", reason=FileReason.VANISHED)
+        if stat.size > self.max_bytes:
+            told = f"It is larger than {self.max_bytes // 1_048_576} MB, the limit in `[indexing] max_file_mb`."
+            raise ExtractionFailed(told, reason=FileReason.TOO_BIG)
 
     def _hash(self, path: bytes) -> str:
         with self.tree.open(path) as file:
@@ -401,7 +313,3 @@ def hash_stream(file: BinaryIO) -> str:
     while block := file.read(HASH_BLOCK):
         digest.update(block)
     return digest.hexdigest()
-
-
-def _json(metadata: dict[str, object]) -> str:
-    return json.dumps(metadata, ensure_ascii=False, separators=(",", ":"))

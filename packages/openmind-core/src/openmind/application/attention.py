@@ -1,0 +1,98 @@
+"""Attention: while a run works, it listens for the wish to pause or to stop."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import Protocol, TypeVar
+
+from attrs import define
+
+from openmind.application.patience import patiently
+from openmind.application.run_log import RunLog
+from openmind.domain.control import RunControl, Wish
+from openmind.domain.jobs import JobState
+
+T = TypeVar("T")
+
+
+class Stopped(Exception):
+    """The run was asked to stop."""
+
+
+class _Interrupted(Exception):
+    """Something is wanted before the answer is there."""
+
+
+class UnderWay(Protocol):
+    """Work that has something open when a wish is heard."""
+
+    def commit(self) -> None:
+        """Make what is open visible."""
+        ...
+
+    def standing_still(self) -> AbstractContextManager[None]:
+        """Let nothing go on in the background until the context ends."""
+        ...
+
+
+@define(kw_only=True)
+class Attention:
+    """Hears what is wanted of a run, and does it. Serves one thread."""
+
+    control: RunControl
+    log: RunLog
+    under_way: UnderWay | None = None
+    """What has to be committed first, and stand still in a pause."""
+
+    def heed(self) -> None:
+        """Rest while a pause is wanted; what is open is committed before.
+
+        Raises:
+            Stopped: the run is to end.
+        """
+        wish = self.control.wish()
+        if wish is Wish.GO:
+            return
+        if self.under_way is not None:
+            self.under_way.commit()
+        if wish is Wish.PAUSE:
+            self._rest()
+            wish = self.control.wish()
+        if wish is Wish.STOP:
+            raise Stopped
+
+    def carries_on(self) -> bool:
+        """Heed, and show a sign of life; always true."""
+        self.heed()
+        self.log.beat()
+        return True
+
+    def is_wanted_elsewhere(self) -> bool:
+        """Whether a wish waits to be heeded."""
+        return self.control.wish() is not Wish.GO
+
+    def patiently(self, ask: Callable[[], T]) -> T:
+        """Ask what may hang: a wish is heeded meanwhile, and the question put again.
+
+        Raises:
+            Stopped: the run is to end.
+        """
+        while True:
+            try:
+                return patiently(ask, while_waiting=self._interrupt)
+            except _Interrupted:
+                self.heed()
+
+    def _interrupt(self) -> None:
+        if self.is_wanted_elsewhere():
+            raise _Interrupted
+        self.log.beat()
+
+    def _rest(self) -> None:
+        before = self.log.run.state
+        self.log.state(JobState.PAUSED)
+        if self.under_way is None:
+            self.control.rest()
+        else:
+            with self.under_way.standing_still():
+                self.control.rest()
+        self.log.state(before)

@@ -1,0 +1,42 @@
+"""The plan of a run, read page by page: it may name millions of files."""
+
+from collections.abc import Iterator
+
+from attrs import frozen
+
+from openmind.domain.changes import ChangeKind
+from openmind.domain.ids import RunId
+from openmind.ports.catalog import Catalog, PlannedChange
+
+PAGE = 1_000
+"""Lines that are in memory at once."""
+ALL_BUT_GONE = tuple(kind for kind in ChangeKind if kind is not ChangeKind.GONE)
+
+
+@frozen
+class Plan:
+    """What discovery found to be done."""
+
+    catalog: Catalog
+    run_id: RunId
+
+    def changes(self, kinds: tuple[ChangeKind, ...]) -> Iterator[PlannedChange]:
+        """Give the lines of some kinds, in the order of the plan."""
+        for page in self.pages(kinds):
+            yield from page
+
+    def pages(self, kinds: tuple[ChangeKind, ...]) -> Iterator[tuple[PlannedChange, ...]]:
+        """Give the same lines, page by page; no snapshot is held between two pages."""
+        after = 0
+        while True:
+            with self.catalog.reading() as snapshot:
+                page = snapshot.next_changes(self.run_id, after=after, limit=PAGE, kinds=kinds)
+            if not page:
+                return
+            yield page
+            after = page[-1].position
+
+    def drop(self) -> None:
+        """Leave nothing of it."""
+        with self.catalog.writing() as session:
+            session.drop_plan(self.run_id)
