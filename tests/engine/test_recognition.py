@@ -64,8 +64,12 @@ def reader() -> Reader:
     return Reader()
 
 
+def with_means(memory, **means):
+    return attrs.evolve(memory.indexing, means=attrs.evolve(memory.indexing.means, **means))
+
+
 def run(memory, reader, **options):
-    return attrs.evolve(memory.indexing, reader=lambda: reader).run(**options)
+    return with_means(memory, reader=lambda: reader).run(**options)
 
 
 def stop_after(memory, reader, page: int) -> None:
@@ -122,12 +126,10 @@ def test_another_version_of_the_reader_recognises_nothing_again(world, memory, r
     world.write("scan.pdf", "12")
     run(memory, reader)
     reader.looked_at.clear()
-    formats = memory.indexing.formats
+    formats = memory.indexing.means.formats
     newer = {key: attrs.evolve(info, version=info.version + 1) for key, info in formats.by_extension.items()}
 
-    report = attrs.evolve(
-        memory.indexing, reader=lambda: reader, formats=attrs.evolve(formats, by_extension=newer)
-    ).run()
+    report = with_means(memory, reader=lambda: reader, formats=attrs.evolve(formats, by_extension=newer)).run()
 
     assert report.run.tally.indexed == 1
     assert reader.looked_at == []
