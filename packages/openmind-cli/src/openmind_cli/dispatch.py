@@ -7,7 +7,7 @@ from importlib.metadata import version
 
 from cyclopts import App, CycloptsError, UnknownOptionError, UnusedCliTokensError
 from openmind.domain.errors import PluginError, UsageError
-from openmind.plugins.manager import load_plugins
+from openmind.installed import installed_plugins
 from openmind.plugins.registries import CommandEntry, Registered
 
 from openmind_cli.commands import COMMANDS
@@ -20,7 +20,7 @@ Strangers = Mapping[str, Registered[CommandEntry]]
 
 def plugin_commands() -> Strangers:
     """The commands of other packages; a name of our own stays ours, whoever else claims it."""
-    return {name: entry for name, entry in load_plugins().commands.entries.items() if name not in OWN}
+    return {name: entry for name, entry in installed_plugins().commands.entries.items() if name not in OWN}
 
 
 def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plugin_commands) -> int:

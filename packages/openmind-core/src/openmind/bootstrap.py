@@ -26,6 +26,7 @@ from openmind.adapters.toml_config import ConfigFile, structure
 from openmind.adapters.worker_jobs import WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.application.asking import AskService
+from openmind.application.contained import Blame, ContainedProvider
 from openmind.application.conversations import Conversations
 from openmind.application.documents import DocumentService
 from openmind.application.embedders import BUILTIN, Embedders
@@ -45,9 +46,9 @@ from openmind.application.tables import TableChoice
 from openmind.domain.config import Config
 from openmind.domain.errors import HomeMissing
 from openmind.domain.models import ModelSelection, ProviderChoice, ProviderInfo
-from openmind.domain.plugins import PluginReports
+from openmind.domain.plugins import OURS, PluginReports
+from openmind.installed import installed_plugins
 from openmind.plugins.manager import Plugins, load_plugins
-from openmind.plugins.registries import ExtractionTools
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.extractor import Blob, Extractor
@@ -94,7 +95,8 @@ def open_memory(
         place.create()
     else:
         place.require()
-    assembly = Assembly(home=place, config=ConfigFile(place.config_file).load(), plugins=plugins or load_plugins())
+    config = ConfigFile(place.config_file).load()
+    assembly = Assembly(home=place, config=config, plugins=plugins or load_plugins(blocked=config.blocked_plugins))
     try:
         yield assembly.memory()
     finally:
@@ -114,9 +116,9 @@ def open_beginning(home: Path | str | None = None, *, plugins: Plugins | None = 
         ConfigError: config.toml is wrong.
         StoreError: the memory cannot be opened.
     """
-    place, known = Home.at(home), plugins or load_plugins()
+    place = Home.at(home)
     if _is_there(place):
-        with open_memory(home, create=False, plugins=known) as memory:
+        with open_memory(home, create=False, plugins=plugins) as memory:
             yield Beginning(
                 home=memory.home,
                 config=memory.config,
@@ -125,7 +127,7 @@ def open_beginning(home: Path | str | None = None, *, plugins: Plugins | None = 
                 busy=memory.jobs.busy(),
             )
         return
-    assembly = Assembly(home=place, config=Config(), plugins=known)
+    assembly = Assembly(home=place, config=Config(), plugins=plugins or load_plugins())
     try:
         models = assembly.models(busy=lambda: False)
         yield Beginning(home=place.folder, config=assembly.config, models=models, sources=(), busy=False)
@@ -152,8 +154,8 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
     file = ConfigFile(place.config_file)
 
     def provider_settings(config: Config) -> Mapping[str, object]:
-        assembly = Assembly(home=place, config=config, plugins=plugins or load_plugins())
-        return assembly.provider_settings()
+        known = plugins or load_plugins(blocked=config.blocked_plugins)
+        return Assembly(home=place, config=config, plugins=known).provider_settings()
 
     def busy() -> bool:
         if not _is_there(place):
@@ -186,7 +188,7 @@ def open_worker(
     """
     place = Home.at(home)
     place.require()
-    known = plugins or load_plugins()
+    known = plugins or installed_plugins(home)
     storage = known.stores.find(STORE)(place.folder)
     try:
         storage.initialise()
@@ -367,8 +369,15 @@ class Assembly:
 
         Raises:
             ConfigError: it is not installed, or its settings are wrong.
+            ProviderError: its package is broken.
         """
-        return self.plugins.providers.find(choice.name).factory(self._understood(choice))
+        found = self.plugins.providers.registered(choice.name)
+        settings = self._understood(choice)
+        if found.distribution in OURS:
+            return found.value.factory(settings)
+        blame = Blame(choice.name, found.distribution)
+        with blame.taken():
+            return ContainedProvider(found.value.factory(settings), blame)
 
     def provider_settings(self) -> Mapping[str, object]:
         """The settings of the configured provider as it understands them, defaults included.
@@ -478,8 +487,9 @@ class Assembly:
 
         Raises:
             ConfigError: it is not installed.
+            PluginError: it cannot be made.
         """
-        return self.plugins.extractors.find(name).factory(ExtractionTools(config=self.config.extraction))
+        return self.plugins.extractors.build(name, self.config.extraction, plugins=self.config.plugins)
 
     def in_process_preparer(self, *, embed: bool) -> InProcessPreparer:
         """Prepare files here."""
@@ -505,7 +515,9 @@ class Assembly:
     def reader(self) -> IsolatedReader:
         """Read hostile files elsewhere."""
         size = min(self.config.indexing.workers or os.cpu_count() or 1, MOST_READERS)
-        return ExtractionWorkers(self.config.extraction, folder=self.home.temporary, size=size)
+        return ExtractionWorkers(
+            self.config.extraction, plugins=self.config.plugins, folder=self.home.temporary, size=size
+        )
 
 
 def read_blob(path_bytes: bytes, name: str) -> Blob:

@@ -50,7 +50,8 @@ class LiveMemory:
     def __init__(self, home: Path | str | None = None, *, plugins: Plugins | None = None) -> None:
         self.home = Home.at(home)
         self.home.create()
-        self.plugins = load_plugins() if plugins is None else plugins
+        self.plugins = Plugins() if plugins is None else plugins
+        self._plugins_are_given = plugins is not None
         self._config = ConfigFile(self.home.config_file)
         self._conversations = Conversations()
         self._lock = Lock()
@@ -118,6 +119,8 @@ class LiveMemory:
     def _open(self) -> Edition:
         self.home.require()
         fingerprint, config = self._read()
+        if not self._plugins_are_given:
+            self.plugins = load_plugins(blocked=config.blocked_plugins)
         assembly = Assembly(home=self.home, config=config, plugins=self.plugins, conversations=self._conversations)
         try:
             memory = assembly.memory()

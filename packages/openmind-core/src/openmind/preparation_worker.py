@@ -18,7 +18,8 @@ def prepare_files(setup: Mapping[str, object]) -> Handler:
         setup: `home`, `config` (the sections a worker needs, as in config.toml) and `embed`.
     """
     config = structure(dict(setup["config"]), Config, where="worker")  # type: ignore[call-overload]
-    assembly = Assembly(home=Home.at(str(setup["home"])), config=config, plugins=load_plugins())
+    plugins = load_plugins(blocked=config.blocked_plugins)
+    assembly = Assembly(home=Home.at(str(setup["home"])), config=config, plugins=plugins)
     preparer = assembly.in_process_preparer(embed=bool(setup["embed"]))
 
     def handle(request: Request) -> Iterator[Reply]:

@@ -18,13 +18,13 @@ from openmind.adapters.extraction_wire import (
 )
 from openmind.adapters.regular_files import open_regular
 from openmind.adapters.worker_main import Handler, Reply, Request
-from openmind.domain.config import ExtractionConfig, ImagesConfig, OcrConfig
+from openmind.domain.config import Config, ExtractionConfig, ImagesConfig, OcrConfig, Section
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.paths import name_of
 from openmind.domain.recognition import PageNews, PageText, picture_name
 from openmind.plugins.manager import load_plugins
-from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
+from openmind.plugins.registries import ExtractorRegistry
 from openmind.ports.extractor import Blob, Extractor
 from openmind.ports.ocr_engine import OcrEngine, OcrText, PageImage
 
@@ -33,14 +33,16 @@ def read_files(setup: Mapping[str, object]) -> Handler:
     """Make the handler of a worker.
 
     Args:
-        setup: `ocr` and `images`, the sections of the configuration.
+        setup: `ocr`, `images` and `plugins`, the sections of the configuration.
     """
     _forbid_network()
     config = ExtractionConfig(
         ocr=OcrConfig(**cast(dict[str, object], setup["ocr"])),  # type: ignore[arg-type]  # our own, from `asdict`
         images=ImagesConfig(**cast(dict[str, object], setup["images"])),  # type: ignore[arg-type]
     )
-    return IsolatedReading(load_plugins().extractors, config).answer
+    plugins = Config(plugins=cast(Section, setup["plugins"]))
+    extractors = load_plugins(blocked=plugins.blocked_plugins).extractors
+    return IsolatedReading(extractors, config, plugins.plugins).answer
 
 
 class OcrLater(BaseException):
@@ -53,6 +55,7 @@ class IsolatedReading:
 
     registry: ExtractorRegistry
     config: ExtractionConfig
+    plugins: Section = field(factory=dict)
     _extractors: dict[tuple[str, bool, bool], Extractor] = field(factory=dict, init=False)
     _engine: OcrEngine | None = field(default=None, init=False)
     _request: Request | None = field(default=None, init=False)
@@ -90,7 +93,7 @@ class IsolatedReading:
         made = self._extractors.get((name, ocr, defer))
         if made is None:
             engine = (_put_off if defer else self._patient_engine) if ocr and self.config.ocr.enabled else None
-            made = self.registry.find(name).factory(ExtractionTools(config=self.config, ocr=engine))
+            made = self.registry.build(name, self.config, plugins=self.plugins, ocr=engine)
             self._extractors[name, ocr, defer] = made
         return made
 

@@ -10,7 +10,8 @@ from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs import JobService
 from openmind.application.uninstalling import UninstallService
 from openmind.bootstrap import STORE, utc_now
-from openmind.plugins.manager import Plugins, load_plugins
+from openmind.installed import installed_plugins
+from openmind.plugins.manager import Plugins
 
 
 def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None = None) -> UninstallService:
@@ -24,7 +25,7 @@ def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None
         ConfigError: local storage is not installed.
     """
     place = Home.at(home)
-    storage = (plugins or load_plugins()).stores.find(STORE)(place.folder)
+    storage = (plugins or installed_plugins(home)).stores.find(STORE)(place.folder)
     return UninstallService(
         home=place.folder,
         is_marked=(place.folder / MARKER).is_file(),

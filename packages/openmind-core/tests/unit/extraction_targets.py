@@ -25,11 +25,11 @@ def scripted(setup: Mapping[str, object]) -> Handler:
     _forbid_network()
     registry = ExtractorRegistry()
     for name, way in WAYS.items():
-        info = ExtractorInfo(name=name, version=1, extensions=frozenset({".x"}))
+        info = ExtractorInfo(name=name.replace(" ", "-"), version=1, extensions=frozenset({".x"}))
         registry.add(info, partial(Scripted, way))
-    registry.add_ocr("slow eyes", lambda config: SlowEyes())
-    registry.add_ocr("broken eyes", _broken_eyes)
-    registry.add_ocr("sharp eyes", lambda config: SharpEyes())
+    registry.add_ocr("slow-eyes", lambda config: SlowEyes())
+    registry.add_ocr("broken-eyes", _broken_eyes)
+    registry.add_ocr("sharp-eyes", lambda config: SharpEyes())
     backend = cast(dict[str, str], setup["ocr"])["backend"]
     return IsolatedReading(registry, ExtractionConfig(ocr=OcrConfig(backend=backend))).answer
 
@@ -44,7 +44,7 @@ class Scripted:
 
 
 class SlowEyes:
-    name = "slow eyes"
+    name = "slow-eyes"
     revision = "1"
 
     def read(self, page: PageImage) -> OcrText:
@@ -55,7 +55,7 @@ class SlowEyes:
 class SharpEyes:
     """Reads the number that is the picture, and how often it was asked."""
 
-    name = "sharp eyes"
+    name = "sharp-eyes"
     revision = "1"
 
     def __init__(self) -> None:

@@ -38,7 +38,7 @@ def make_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mak
     temporary.mkdir()
     made: list[ExtractionWorkers] = []
 
-    def make(*, backend: str = "slow eyes", **options: int) -> ExtractionWorkers:
+    def make(*, backend: str = "slow-eyes", **options: int) -> ExtractionWorkers:
         config = ExtractionConfig(ocr=OcrConfig(backend=backend))
         tight = Limits(wall_s=60, cpu_s=1, memory_bytes=250 * MEGABYTE, output_bytes=128 * MEGABYTE)
         made.append(
@@ -71,7 +71,7 @@ def file(tmp_path: Path) -> Path:
 
 
 def request(file: Path, extractor: str, *, ticket: int = 1, ocr: bool = True) -> ReadRequest:
-    return ReadRequest(ticket=ticket, path_bytes=os.fsencode(file), extractor=extractor, size=100, ocr=ocr)
+    return ReadRequest(ticket=ticket, path_bytes=os.fsencode(file), extractor=extractor.replace(" ", "-"), size=100, ocr=ocr)
 
 
 def read(reader: IsolatedReader, file: Path, extractor: str, *, ocr: bool = True) -> ReadOutcome:
@@ -227,7 +227,7 @@ def test_ocr_has_time_for_each_page(reader: ExtractionWorkers, file: Path) -> No
     outcome = read(reader, file, "scan")
 
     assert texts(outcome) == ["seen"] * 3
-    assert facts(outcome).metadata["engine"] == "slow eyes"
+    assert facts(outcome).metadata["engine"] == "slow-eyes"
 
 
 def test_ocr_that_is_off_for_a_source_is_not_there(reader: ExtractionWorkers, file: Path) -> None:
@@ -239,7 +239,7 @@ def test_each_recognised_page_is_told_before_the_file_is_done(make_reader: MakeR
     file.write_bytes(b"cut")
     told: list[tuple[int, PageNews]] = []
 
-    [outcome] = make_reader(size=1, backend="sharp eyes").read(
+    [outcome] = make_reader(size=1, backend="sharp-eyes").read(
         [request(file, "book", ticket=7)],
         while_waiting=lambda: None,
         recognised=lambda ticket, news: told.append((ticket, news)),
@@ -257,7 +257,7 @@ def test_each_recognised_page_is_told_before_the_file_is_done(make_reader: MakeR
 
 def test_a_page_that_was_recognised_before_is_not_read_again(make_reader: MakeReader, file: Path) -> None:
     before: list[PageText] = []
-    reader = make_reader(size=1, backend="sharp eyes")
+    reader = make_reader(size=1, backend="sharp-eyes")
     list(
         reader.read(
             [request(file, "book")],
@@ -273,7 +273,7 @@ def test_a_page_that_was_recognised_before_is_not_read_again(make_reader: MakeRe
     assert texts(outcome) == ["page 1, 1. look", "page 2, 2. look", "page 3, 4. look"]
 
 
-@pytest.mark.parametrize(("backend", "why"), [("broken eyes", "libGL"), ("no such eyes", "no such eyes")])
+@pytest.mark.parametrize(("backend", "why"), [("broken-eyes", "libGL"), ("no-such-eyes", "no-such-eyes")])
 def test_an_engine_that_does_not_start_is_told(make_reader: MakeReader, file: Path, backend: str, why: str) -> None:
     outcome = read(make_reader(size=1, backend=backend), file, "scan")
 
@@ -284,7 +284,7 @@ def test_an_engine_that_does_not_start_is_told(make_reader: MakeReader, file: Pa
 def test_installed_extractors_are_found(tmp_path: Path) -> None:
     reader = ExtractionWorkers(config=ExtractionConfig(), folder=tmp_path, size=1)
 
-    outcome = read(reader, tmp_path / "gone.txt", "no such format")
+    outcome = read(reader, tmp_path / "gone.txt", "no-such-format")
     reader.close()
 
     assert outcome.reason is FileReason.VANISHED

@@ -1,24 +1,10 @@
 """Bytes of a blob, with the failures of the file system told as reasons."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
-from openmind.ports.extractor import Blob
+from openmind.ports.extractor import Blob, told_as_reasons
 
-
-@contextmanager
-def told_as_reasons() -> Iterator[None]:
-    """Translate what opening and reading a file can fail with."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        raise ExtractionFailed("the file is gone", reason=FileReason.VANISHED) from error
-    except PermissionError as error:
-        raise ExtractionFailed("the file may not be read", reason=FileReason.DENIED) from error
-    except OSError as error:
-        raise ExtractionFailed(f"the file cannot be read: {error.strerror or error}") from error
+__all__ = ["read_all", "read_start", "told_as_reasons"]
 
 
 def read_start(blob: Blob, size: int) -> bytes:
@@ -27,10 +13,7 @@ def read_start(blob: Blob, size: int) -> bytes:
     Raises:
         ExtractionFailed: the file cannot be opened or read.
     """
-    if blob.data is not None:
-        return blob.data[:size]
-    with told_as_reasons():
-        return blob.head(size)
+    return blob.head(size)
 
 
 def read_all(blob: Blob, limit: int, kind: str) -> bytes:

@@ -19,7 +19,7 @@ COMMANDS: Final = (
     ("flush", "openmind_cli.commands.flush:flush", "Empty the memory; your files stay."),
     ("uninstall", "openmind_cli.commands.uninstall:uninstall", "Delete OpenMind's own data, or all of OpenMind."),
     ("dev", "openmind_cli.commands.dev:app", "Look into OpenMind itself."),
-    ("plugins", "openmind_cli.commands.plugins:plugins", "List the installed plugins."),
+    ("plugins", "openmind_cli.commands.plugins:app", "List the installed plugins."),
     ("demo", "openmind_cli.commands.demo:demo", "Try OpenMind on sample files."),
 )
 """Name, where it is, and its line in the help. None is imported before it is run."""

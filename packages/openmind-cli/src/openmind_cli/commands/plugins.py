@@ -1,30 +1,47 @@
 """`openmind plugins`."""
 
-from typing import Any
+from pathlib import Path
+from typing import Annotated
 
-from openmind.domain.plugins import PluginReport
-from openmind.plugins.manager import Plugins, load_plugins
-from openmind.plugins.registries import Registry
+from cyclopts import App, Parameter
+from openmind.installed import installed_plugins
 
 from openmind_cli.exit_codes import FAILED, OK
-from openmind_cli.parameters import Json
+from openmind_cli.installed import Installed, look_at
+from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.clean import one_line
-from openmind_cli.render.lines import note, print_columns
+from openmind_cli.render.lines import line, note, print_columns, print_lines
 from openmind_cli.render.objects import print_list
+from openmind_cli.scaffold import Kind, write_package
+
+app = App(name="plugins", help="List the installed plugins.")
 
 
-def plugins(*, json: Json = False) -> int:
+@app.default
+def plugins(*, trace: Switch = False, json: Json = False) -> int:
     """List the installed plugins, what each one adds, and what is wrong with it.
 
     Exit code 1 means that one is broken.
+
+    Parameters
+    ----------
+    trace
+        Show each hook that was called, what it added, and the CPU time it took.
     """
-    found = load_plugins()
+    found = installed_plugins()
+    shown = look_at(found)
     if json:
-        print_list("plugins", (_object(report, found) for report in found.reports))
+        print_list("plugins", (each.as_object(trace=trace) for each in shown))
+    elif trace:
+        print_columns(
+            [row for each in shown for row in _calls(each)],
+            heads=("plugin", "called", "ms", "added"),
+            wide=("added",),
+        )
     else:
         rows = [
-            (report.name, report.distribution, report.version, _adds(report, found), _state(report))
-            for report in found.reports
+            (each.report.name, each.report.distribution, each.report.version, _adds(each), _state(each))
+            for each in shown
         ]
         print_columns(rows, heads=("name", "package", "version", "adds", "state"), wide=("adds", "state"))
         if not rows:
@@ -32,37 +49,56 @@ def plugins(*, json: Json = False) -> int:
     return FAILED if found.broken else OK
 
 
-def _object(report: PluginReport, found: Plugins) -> dict[str, object]:
-    return {
-        "name": report.name,
-        "distribution": report.distribution,
-        "version": report.version,
-        "adds": provided_by(report.distribution, found),
-        "error": report.error or None,
-    }
+@app.command
+def new(
+    name: str,
+    /,
+    *,
+    kind: Kind = "extractor",
+    into: Annotated[Path, Parameter(show_default=False)] = Path(),
+) -> int:
+    """Write a package with a plugin that works, and tests that pass, to go on from.
+
+    Parameters
+    ----------
+    name
+        What it is for, such as `lyrics`; the package is then `openmind-lyrics`.
+    kind
+        `extractor` reads a file format, `provider` brings models.
+    into
+        The folder in which the package gets its own; the present one unless it is given.
+    """
+    folder = write_package(name, kind, into)
+    print_lines(
+        [
+            line(f"Wrote {one_line(str(folder))}. Its tests pass already:"),
+            line(f"cd {one_line(str(folder))} && python -m pytest", indent=2),
+            line("Install it beside OpenMind, and `openmind plugins` lists it:"),
+            line(f"pip install --editable {one_line(str(folder))}", indent=2),
+        ]
+    )
+    return OK
 
 
-def provided_by(distribution: str, found: Plugins) -> dict[str, list[str]]:
-    """The names that a package registered, by kind; kinds without any are left out."""
-    registries: dict[str, Registry[Any]] = {
-        "extractors": found.extractors,
-        "ocr": found.extractors.ocr,
-        "providers": found.providers,
-        "stores": found.stores,
-        "commands": found.commands,
-        "routes": found.routes,
-    }
-    names = {
-        kind: sorted(name for name, entry in registry.entries.items() if entry.distribution == distribution)
-        for kind, registry in registries.items()
-    }
-    return {kind: listed for kind, listed in names.items() if listed}
+def _adds(each: Installed) -> str:
+    return "; ".join(f"{kind}: {', '.join(map(one_line, names))}" for kind, names in each.adds.items())
 
 
-def _adds(report: PluginReport, found: Plugins) -> str:
-    groups = provided_by(report.distribution, found)
-    return "; ".join(f"{kind}: {', '.join(map(one_line, names))}" for kind, names in groups.items())
+def _state(each: Installed) -> str:
+    if each.report.blocked:
+        return "blocked"
+    if each.report.error:
+        return f"broken: {one_line(each.report.error)}"
+    return "; ".join(["ok", *map(one_line, each.notes)])
 
 
-def _state(report: PluginReport) -> str:
-    return f"broken: {one_line(report.error)}" if report.error else "ok"
+def _calls(each: Installed) -> list[tuple[str, ...]]:
+    report = each.report
+    if report.blocked:
+        return [(report.name, "nothing: it is blocked", "", "")]
+    rows: list[tuple[str, ...]] = [(report.name, "import", f"{report.import_milliseconds:.1f}", "")]
+    rows += [
+        (report.name, call.hook, f"{call.milliseconds:.1f}", ", ".join(map(one_line, call.added)))
+        for call in report.calls
+    ]
+    return [*rows, (report.name, "failed", "", one_line(report.error))] if report.error else rows

@@ -19,7 +19,7 @@ from openmind.adapters.extraction_wire import (
 from openmind.adapters.job_queue import JobQueue
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, Part, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
-from openmind.domain.config import ExtractionConfig
+from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -64,6 +64,8 @@ class ExtractionWorkers:
     """An `IsolatedReader` over a small pool of workers."""
 
     config: ExtractionConfig
+    plugins: Section = field(factory=dict)
+    """`[plugins]`."""
     folder: Path | None = None
     """Where workers put temporary files."""
     size: int = 2
@@ -76,7 +78,7 @@ class ExtractionWorkers:
     def __attrs_post_init__(self) -> None:
         plan = WorkerPlan(
             target=self.target,
-            setup=asdict(self.config),
+            setup={**asdict(self.config), "plugins": self.plugins},
             folder=self.folder,
             address_space=ADDRESS_SPACE,
             recycle_after=RECYCLE_AFTER,

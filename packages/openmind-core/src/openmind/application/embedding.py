@@ -10,7 +10,7 @@ from typing import TypeVar
 from attrs import field, frozen
 
 from openmind.application.patience import patiently
-from openmind.domain.errors import PassageRefused, ProviderError
+from openmind.domain.errors import PassageRefused, ProviderError, ProviderUnreachable
 from openmind.domain.vectors import Vectors
 from openmind.ports.catalog import Catalog
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -24,6 +24,8 @@ class _Enough(Exception):
 
 REQUEST_TEXTS = 32
 """Texts in one request: what is lost, at most, when the process dies while it is under way."""
+LONGEST_REQUEST_S = 600
+"""A request that takes longer hangs."""
 LOOKUP = 500
 """Journal entries that are looked up at once."""
 
@@ -82,7 +84,10 @@ class Embedding:
             if self.enough():
                 break
             try:
-                fresh = patiently(partial(self._request, embedder, wanted, names), while_waiting=self._heed)
+                due = self.clock() + LONGEST_REQUEST_S
+                fresh = patiently(
+                    partial(self._request, embedder, wanted, names), while_waiting=partial(self._heed, embedder, due)
+                )
             except _Enough:
                 break
             except ProviderError as error:
@@ -95,9 +100,12 @@ class Embedding:
                 break
         return vectors, None
 
-    def _heed(self) -> None:
+    def _heed(self, embedder: EmbeddingProvider, due: float) -> None:
         if self.enough():
             raise _Enough
+        if self.clock() >= due:
+            minutes = LONGEST_REQUEST_S // 60
+            raise ProviderUnreachable(f"{embedder.identity.model} did not answer within {minutes} minutes")
 
     def _request(
         self, embedder: EmbeddingProvider, wanted: Mapping[bytes, str], names: list[bytes]

@@ -18,14 +18,13 @@ class Formats:
 
     @classmethod
     def of(cls, infos: Iterable[ExtractorInfo], config: ExtractionConfig) -> "Formats":
-        """Gather formats; where two extractors claim an extension, the first one has it."""
+        """Gather formats; who has an extension is said by `claims`."""
         table: dict[str, ExtractorInfo] = {}
-        for info in infos:
+        for extension, (info, *_) in claims(infos).items():
             if info.pictures and config.images.model:
                 info = evolve(info, described_by=config.images.model)
-            for extension in sorted(info.extensions):
-                if config.images.enabled or not (info.pictures or extension in PICTURES):
-                    table.setdefault(extension, info)
+            if config.images.enabled or not (info.pictures or extension in PICTURES):
+                table[extension] = info
         return cls(table)
 
     def reader(self, extension: str, *, code: bool = False) -> ExtractorInfo | None:
@@ -37,3 +36,19 @@ class Formats:
         """
         info = self.by_extension.get(extension)
         return None if info is None or (info.code and not code) else info
+
+
+def claims(infos: Iterable[ExtractorInfo]) -> dict[str, list[ExtractorInfo]]:
+    """Who wants which extension: first the one that has it, then those that would.
+
+    One that replaces another comes before it; else the order is that of `infos`.
+    """
+    table: dict[str, list[ExtractorInfo]] = {}
+    for info in infos:
+        for extension in sorted(info.extensions):
+            table.setdefault(extension, []).append(info)
+    for extension, rivals in table.items():
+        if len(rivals) > 1:
+            replaced = frozenset[str]().union(*(rival.replaces for rival in rivals))
+            table[extension] = sorted(rivals, key=lambda rival: rival.name in replaced)
+    return table

@@ -139,7 +139,7 @@ class InProcessPreparer:
                 ticket=request.ticket, reason=FileReason.TOO_BIG, message="There is not enough memory to read it."
             )
         except Exception as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
-            told = f"{type(error).__name__}: {error}"[:200]
+            told = f"The reader “{request.extractor}” broke down: {type(error).__name__}: {error}"[:300]
             return PreparationFailure(ticket=request.ticket, reason=FileReason.CRASHED, message=told)
 
     def _document(self, request: PreparationRequest) -> ExtractedDocument:

@@ -157,7 +157,7 @@ class VectorsLater:
     ) -> tuple[dict[bytes, bytes], ProviderError | None]:
         texts = [embedded_text(row) for row in rows]
         if embedder.in_process:
-            return self._in_process(embedder, texts), None
+            return self._in_process(embedder, texts)
         vectors: dict[bytes, bytes] = {}
         lacking = texts
         while lacking and self.carry_on():
@@ -168,16 +168,21 @@ class VectorsLater:
             lacking = [text for text in texts if self.embedding.lacks(text, vectors)]
         return vectors, None
 
-    def _in_process(self, embedder: EmbeddingProvider, texts: Sequence[str]) -> dict[bytes, bytes]:
+    def _in_process(
+        self, embedder: EmbeddingProvider, texts: Sequence[str]
+    ) -> tuple[dict[bytes, bytes], ProviderError | None]:
         vectors: dict[bytes, bytes] = {}
         for start in range(0, len(texts), STEP_TEXTS):
             if not self.carry_on():
                 break
             some = texts[start : start + STEP_TEXTS]
-            matrix = embed_whole(embedder, some)
+            try:
+                matrix = embed_whole(embedder, some)
+            except ProviderError as error:
+                return vectors, error
             self.embedded(len(some))
             vectors.update({input_hash(text): matrix.row_bytes(at) for at, text in enumerate(some)})
-        return vectors
+        return vectors, None
 
 
 def _groups(files: Sequence[FileRecord]) -> Iterator[list[FileRecord]]:

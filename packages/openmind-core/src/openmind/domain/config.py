@@ -63,6 +63,19 @@ class ExtractionConfig:
     images: ImagesConfig = ImagesConfig()
 
 
+def _with_blocked(plugins: Section) -> Section:
+    return {"blocked": [], **plugins}
+
+
+def _check_plugins(_: object, __: object, plugins: Section) -> None:
+    blocked = plugins["blocked"]
+    if not isinstance(blocked, list) or not all(isinstance(name, str) for name in blocked):
+        raise TypeError(f"plugins.blocked must be a list of names, not {blocked!r}")
+    for name, section in plugins.items():
+        if name != "blocked" and not isinstance(section, dict):
+            raise TypeError(f"plugins.{name} must be a section, not {section!r}")
+
+
 @frozen(kw_only=True)
 class Config:
     """Everything a person can set in `config.toml`.
@@ -76,12 +89,18 @@ class Config:
     models: ModelsConfig = ModelsConfig()
     indexing: IndexingConfig = IndexingConfig()
     extraction: ExtractionConfig = ExtractionConfig()
-    plugins: dict[str, Section] = field(factory=dict)
-    """`[plugins.NAME]`: one section for each plugin that has settings."""
+    plugins: Section = field(factory=dict, converter=_with_blocked, validator=_check_plugins)
+    """`[plugins]`: `blocked`, names of plugins that are left out, and `[plugins.NAME]` for each that has settings."""
 
     @property
     def provider_name(self) -> str:
         return str(self.provider.get("name", "builtin"))
+
+    @property
+    def blocked_plugins(self) -> frozenset[str]:
+        """Names of plugins, or of packages, that are left out."""
+        blocked = self.plugins["blocked"]
+        return frozenset(map(str, blocked)) if isinstance(blocked, list) else frozenset()
 
     @property
     def provider_settings(self) -> Section:

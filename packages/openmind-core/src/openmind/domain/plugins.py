@@ -2,15 +2,36 @@
 
 from attrs import frozen
 
+OURS = frozenset(f"openmind-{part}" for part in ("core", "stores", "wordllama", "lmstudio", "extractors", "cli", "api"))
+"""The packages of OpenMind itself. They register like any other, but first: no stranger can take a name of theirs."""
+
+
+@frozen(kw_only=True)
+class HookCall:
+    """One hook of one plugin, as it was called."""
+
+    hook: str
+    added: tuple[str, ...] = ()
+    """The names it registered."""
+    milliseconds: float = 0.0
+    """CPU time."""
+
 
 @frozen(kw_only=True)
 class PluginReport:
     """One installed plugin, and what is wrong with it."""
 
     name: str
+    """Of its entry point."""
     distribution: str
     version: str
     error: str = ""
+    """What is wrong, as a sentence; nothing of a plugin with an error is used."""
+    blocked: bool = False
+    """Whether it was left out because somebody said so."""
+    import_milliseconds: float = 0.0
+    """CPU time that its import took."""
+    calls: tuple[HookCall, ...] = ()
 
 
 @frozen

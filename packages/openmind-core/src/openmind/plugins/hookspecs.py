@@ -16,6 +16,8 @@ from openmind.plugins.registries import (
 )
 
 GROUP = "openmind"
+VERSION = 1
+"""Of this page. A plugin may say which one it was written for, `OPENMIND_HOOKS = 1`; another one is refused."""
 hookspec = pluggy.HookspecMarker(GROUP)
 hookimpl = pluggy.HookimplMarker(GROUP)
 

@@ -1,20 +1,28 @@
 """Loads plugins one by one: a broken one is reported and takes nothing else down."""
 
+import os
+import time
+from collections.abc import Callable, Collection
 from importlib.metadata import EntryPoint, entry_points
 
 import pluggy
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
-from openmind.domain.errors import OpenMindError
-from openmind.domain.plugins import PluginReport
+from openmind.domain.errors import OpenMindError, PluginError
+from openmind.domain.plugins import OURS, HookCall, PluginReport
 from openmind.plugins import hookspecs
+from openmind.plugins.implementations import check_implementations
 from openmind.plugins.registries import (
+    AnyRegistry,
     CommandRegistry,
     ExtractorRegistry,
     ProviderRegistry,
     RouteRegistry,
     StoreRegistry,
 )
+
+BLOCKED_VARIABLE = "OPENMIND_PLUGINS_BLOCKED"
+"""Names of plugins or packages, separated by commas, that are left out."""
 
 
 @frozen(kw_only=True)
@@ -32,52 +40,82 @@ class Plugins:
     def broken(self) -> tuple[PluginReport, ...]:
         return tuple(report for report in self.reports if report.error)
 
+    def by_hook(self) -> dict[str, AnyRegistry]:
+        """The registry that each hook fills."""
+        return {
+            "openmind_register_extractors": self.extractors,
+            "openmind_register_providers": self.providers,
+            "openmind_register_stores": self.stores,
+            "openmind_register_commands": self.commands,
+            "openmind_register_routes": self.routes,
+        }
 
-def load_plugins(points: tuple[EntryPoint, ...] | None = None) -> Plugins:
-    """Load what is installed in the entry-point group `openmind`, in the order of the names.
+
+def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Collection[str] = ()) -> Plugins:
+    """Load what is installed in the entry-point group `openmind`: OpenMind's own first, each lot by name.
 
     Args:
         points: the entry points to load instead; for tests.
+        blocked: names of plugins, or of their packages, that are left out, beside those of
+            `$OPENMIND_PLUGINS_BLOCKED`. Nothing of a blocked plugin is imported.
     """
     found = tuple(entry_points(group=hookspecs.GROUP)) if points is None else points
+    unwanted = {name.strip() for name in os.environ.get(BLOCKED_VARIABLE, "").split(",")} | set(blocked)
     plugins = Plugins()
-    reports = [_load(point, plugins) for point in sorted(found, key=lambda point: point.name)]
-    return Plugins(
-        extractors=plugins.extractors,
-        providers=plugins.providers,
-        stores=plugins.stores,
-        commands=plugins.commands,
-        routes=plugins.routes,
-        reports=tuple(reports),
-    )
+    reports = []
+    for point in sorted(found, key=lambda point: (_package(point) not in OURS, point.name)):
+        report = PluginReport(
+            name=point.name, distribution=_package(point), version=point.dist.version if point.dist else ""
+        )
+        if unwanted & {report.name, report.distribution}:
+            reports.append(evolve(report, blocked=True))
+        else:
+            reports.append(_load(point, report, plugins))
+    return evolve(plugins, reports=tuple(sorted(reports, key=lambda report: report.name)))
 
 
-def _load(point: EntryPoint, plugins: Plugins) -> PluginReport:
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist else point.name
+
+
+def _load(point: EntryPoint, report: PluginReport, plugins: Plugins) -> PluginReport:
     """Load one plugin with a manager of its own, so that what it does wrong stays with it."""
-    distribution = point.dist.name if point.dist else point.name
-    version = point.dist.version if point.dist else ""
+    started = time.process_time()
     try:
+        module = point.load()
+        imported = (time.process_time() - started) * 1000
+        check_implementations(module)
         manager = pluggy.PluginManager(hookspecs.GROUP)
         manager.add_hookspecs(hookspecs)
-        manager.register(point.load(), name=point.name)
+        manager.register(module, name=point.name)
         manager.check_pending()
-        _register(manager, plugins, distribution)
+        return evolve(report, import_milliseconds=imported, calls=_register(manager, plugins, report))
+    except KeyboardInterrupt as interrupt:
+        if report.distribution in OURS:
+            raise
+        raise PluginError(
+            f"interrupted while the plugin “{report.name}” was being loaded",
+            hint=f"If it hangs, set {BLOCKED_VARIABLE}={report.name} to leave it out.",
+        ) from interrupt
     except OpenMindError as error:
-        return PluginReport(name=point.name, distribution=distribution, version=version, error=error.message)
-    except Exception as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
+        told = error.message
+    except (Exception, SystemExit) as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
         told = f"{type(error).__name__}: {error}"
-        return PluginReport(name=point.name, distribution=distribution, version=version, error=told)
-    return PluginReport(name=point.name, distribution=distribution, version=version)
+    for registry in plugins.by_hook().values():
+        registry.withdraw(report.name)
+    return evolve(report, error=told)
 
 
-def _register(manager: pluggy.PluginManager, plugins: Plugins, distribution: str) -> None:
-    hooks = (
-        (manager.hook.openmind_register_extractors, plugins.extractors),
-        (manager.hook.openmind_register_providers, plugins.providers),
-        (manager.hook.openmind_register_stores, plugins.stores),
-        (manager.hook.openmind_register_commands, plugins.commands),
-        (manager.hook.openmind_register_routes, plugins.routes),
-    )
-    for hook, registry in hooks:
-        registry.distribution = distribution
+def _register(manager: pluggy.PluginManager, plugins: Plugins, report: PluginReport) -> tuple[HookCall, ...]:
+    """Call the hooks that a plugin has."""
+    calls = []
+    for name, registry in plugins.by_hook().items():
+        hook: Callable[..., object] = getattr(manager.hook, name)
+        if not getattr(manager.hook, name).get_hookimpls():
+            continue
+        started = time.process_time()
+        registry.let_in(report.name, report.distribution)
         hook(registry=registry)
+        spent = (time.process_time() - started) * 1000
+        calls.append(HookCall(hook=name, added=registry.added_by(report.name), milliseconds=spent))
+    return tuple(calls)

@@ -1,13 +1,15 @@
 """The port to file formats."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from attrs import field, frozen
 
 from openmind.domain.documents import DocumentFacts, Picture, Segment
-from openmind.domain.files import DESCRIBED
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import DESCRIBED, FileReason
 
 
 @frozen(kw_only=True)
@@ -27,6 +29,8 @@ class ExtractorInfo:
     """Whether it only reads files of sources that were added with `--code`."""
     pictures: bool = False
     """Whether it yields a `Picture` when `[extraction.images] model` is set. Only one that runs isolated may."""
+    replaces: frozenset[str] = frozenset()
+    """Names of extractors whose extensions it takes over where both claim them."""
     described_by: str = ""
     """That model; OpenMind fills it in."""
 
@@ -51,19 +55,45 @@ class Blob:
     data: bytes | None = field(default=None, repr=False)
 
     def head(self, size: int = 4_096) -> bytes:
-        """Return the first `size` bytes."""
+        """Return the first `size` bytes, or fewer when the file is shorter.
+
+        Raises:
+            ExtractionFailed: the file is gone, or cannot be read.
+        """
         if self.data is not None:
             return self.data[:size]
         assert self.path is not None
-        with self.path.open("rb") as file:
+        with told_as_reasons(), self.path.open("rb") as file:
             return file.read(size)
 
     def read(self) -> bytes:
-        """Return all bytes; only for extractors whose files are capped."""
+        """Return all bytes; only for extractors whose files are capped.
+
+        Raises:
+            ExtractionFailed: the file is gone, or cannot be read.
+        """
         if self.data is not None:
             return self.data
         assert self.path is not None
-        return self.path.read_bytes()
+        with told_as_reasons():
+            return self.path.read_bytes()
+
+
+@contextmanager
+def told_as_reasons() -> Iterator[None]:
+    """Translate what opening and reading a file can fail with; for extractors that open `Blob.path` themselves.
+
+    Raises:
+        ExtractionFailed
+    """
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise ExtractionFailed("the file is gone", reason=FileReason.VANISHED) from error
+    except PermissionError as error:
+        raise ExtractionFailed("the file may not be read", reason=FileReason.DENIED) from error
+    except OSError as error:
+        raise ExtractionFailed(f"the file cannot be read: {error.strerror or error}") from error
 
 
 class Extractor(Protocol):

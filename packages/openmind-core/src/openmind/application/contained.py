@@ -1,0 +1,216 @@
+"""Providers of other packages, contained: whatever they do wrong is an error that names them, and harms nothing."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from math import hypot
+from typing import TypeVar
+
+from attrs import evolve, frozen
+
+from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
+from openmind.domain.models import (
+    EmbedderIdentity,
+    EmbeddingRole,
+    ModelAction,
+    ModelInfo,
+    ModelSelection,
+    ProviderHealth,
+    RetrievalProfile,
+)
+from openmind.domain.vectors import Vectors
+from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
+from openmind.ports.embedding_provider import EmbeddingProvider
+from openmind.ports.image_describer import ImageDescriber
+from openmind.ports.model_provider import ModelProvider
+
+T = TypeVar("T")
+UNIT_TOLERANCE = 0.01
+"""How far from 1 the length of a vector may be: half precision on its way costs less than that."""
+
+
+@frozen
+class Blame:
+    """Turns what a stranger's code raises, and what it gives back, into errors that name it."""
+
+    provider: str
+    package: str
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Let OpenMind's own errors pass; any other becomes a `ProviderError`."""
+        try:
+            yield
+        except OpenMindError:
+            raise
+        except Exception as error:
+            raise self.error(f"it raised {type(error).__name__}: {error}"[:300]) from error
+
+    def error(self, told: str) -> ProviderError:
+        return ProviderError(
+            f"the provider “{self.provider}” of the package {self.package} is broken: {told}",
+            hint="Update that package, or choose another provider: `openmind setup`.",
+        )
+
+    def expect(self, value: object, kind: type[T], what: str) -> T:
+        """Return a value of the kind it has to be.
+
+        Raises:
+            ProviderError: it is of another one.
+        """
+        if not isinstance(value, kind):
+            raise self.error(f"{what} is {type(value).__name__} and not {kind.__name__}")
+        return value
+
+
+@frozen
+class ContainedProvider:
+    """A `ModelProvider` of another package."""
+
+    inner: ModelProvider
+    blame: Blame
+
+    @property
+    def display_name(self) -> str:
+        with self.blame.taken():
+            return self.blame.expect(self.inner.display_name, str, "its display name")
+
+    def health(self) -> ProviderHealth:
+        """See the port. What the provider raises is what is wrong with it."""
+        try:
+            with self.blame.taken():
+                return self.blame.expect(self.inner.health(), ProviderHealth, "its health")
+        except ProviderError as error:
+            return ProviderHealth(provider=self.blame.provider, reachable=False, message=error.message)
+
+    def models(self) -> tuple[ModelInfo, ...]:
+        with self.blame.taken():
+            return tuple(self.blame.expect(model, ModelInfo, "one of its models") for model in self.inner.models())
+
+    def load(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
+        return self._actions(lambda: self.inner.load(keys), keys)
+
+    def unload(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
+        return self._actions(lambda: self.inner.unload(keys), keys)
+
+    def _actions(self, act: Callable[[], tuple[ModelAction, ...]], keys: Sequence[str]) -> tuple[ModelAction, ...]:
+        with self.blame.taken():
+            actions = tuple(self.blame.expect(action, ModelAction, "what it did") for action in act())
+        if [action.model for action in actions] != list(keys):
+            raise self.blame.error("it does not say what became of each model")
+        return actions
+
+    def embedder(self, model: str) -> EmbeddingProvider:
+        with self.blame.taken():
+            return ContainedEmbeddings(self.inner.embedder(model), model, self.blame)
+
+    def answerer(self, model: str) -> AnswerProvider:
+        with self.blame.taken():
+            return ContainedAnswers(self.inner.answerer(model), self.blame)
+
+    def describer(self, model: str) -> ImageDescriber:
+        with self.blame.taken():
+            return ContainedDescriber(self.inner.describer(model), self.blame)
+
+    def selection(self) -> ModelSelection | None:
+        with self.blame.taken():
+            return self.inner.selection()
+
+    def close(self) -> None:
+        with self.blame.taken():
+            self.inner.close()
+
+
+@frozen
+class ContainedEmbeddings:
+    """An `EmbeddingProvider` of another package: its vectors are looked at before any is kept."""
+
+    inner: EmbeddingProvider
+    key: str
+    blame: Blame
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        """What it says it is, under the names that the configuration has for it: an index is looked up by them."""
+        with self.blame.taken():
+            told = self.blame.expect(self.inner.identity, EmbedderIdentity, "the identity of its embedder")
+        return evolve(told, provider=self.blame.provider, model=self.key)
+
+    @property
+    def max_input_chars(self) -> int:
+        with self.blame.taken():
+            return self.blame.expect(self.inner.max_input_chars, int, "the longest input of its embedder")
+
+    @property
+    def in_process(self) -> bool:
+        with self.blame.taken():
+            return bool(self.inner.in_process)
+
+    @property
+    def profile(self) -> RetrievalProfile:
+        with self.blame.taken():
+            return self.blame.expect(self.inner.profile, RetrievalProfile, "the profile of its embedder")
+
+    def embed(self, texts: Sequence[str], *, role: EmbeddingRole) -> Vectors:
+        dimension = self.identity.dimension
+        try:
+            with self.blame.taken():
+                vectors = self.blame.expect(self.inner.embed(texts, role=role), Vectors, "what its embedder gives")
+        except PassageRefused as refusal:
+            if not 0 <= refusal.index < len(texts):
+                raise self.blame.error(f"its embedder refuses text {refusal.index} of {len(texts)}") from refusal
+            raise
+        if vectors.dimension != dimension:
+            raise self.blame.error(f"its embedder gives vectors of {vectors.dimension} numbers, not of {dimension}")
+        if len(vectors) != len(texts):
+            raise self.blame.error(f"its embedder gives {len(vectors)} vectors for {len(texts)} texts")
+        for row in vectors.rows():
+            if not abs(hypot(*row) - 1) <= UNIT_TOLERANCE:  # NaN compares as false
+                raise self.blame.error(f"its embedder gives a vector of length {hypot(*row):.3g}, not of length 1")
+        return vectors
+
+
+@frozen
+class ContainedAnswers:
+    """An `AnswerProvider` of another package."""
+
+    inner: AnswerProvider
+    blame: Blame
+
+    @property
+    def model(self) -> str:
+        with self.blame.taken():
+            return self.blame.expect(self.inner.model, str, "the name of its chat model")
+
+    def context_chars(self) -> int:
+        with self.blame.taken():
+            return self.blame.expect(self.inner.context_chars(), int, "the window of its chat model")
+
+    def stream(self, prompt: Prompt) -> Iterator[AnswerText | AnswerReasoning | Reply]:
+        with self.blame.taken():
+            replied = False
+            for event in self.inner.stream(prompt):
+                if replied or not isinstance(event, AnswerText | AnswerReasoning | Reply):
+                    raise self.blame.error(f"its chat model gives {type(event).__name__} where none is due")
+                replied = isinstance(event, Reply)
+                yield event
+        if not replied:
+            raise self.blame.error("its chat model ends without a reply")
+
+
+@frozen
+class ContainedDescriber:
+    """An `ImageDescriber` of another package."""
+
+    inner: ImageDescriber
+    blame: Blame
+
+    @property
+    def model(self) -> str:
+        with self.blame.taken():
+            return self.blame.expect(self.inner.model, str, "the name of its model that sees")
+
+    def describe(self, image: bytes, *, media_type: str, max_new_tokens: int = 220) -> str:
+        with self.blame.taken():
+            told = self.inner.describe(image, media_type=media_type, max_new_tokens=max_new_tokens)
+        return self.blame.expect(told, str, "its description")

@@ -1,0 +1,163 @@
+"""Providers of other packages: whatever they do wrong is an error that names them."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+from openmind.application.contained import Blame, ContainedProvider
+from openmind.domain.errors import PassageRefused, ProviderError
+from openmind.domain.models import EmbeddingRole
+from openmind.domain.vectors import Vectors
+from openmind.ports.answer_provider import Prompt
+from openmind.testing.contracts.embedding_provider import EmbeddingProviderContract
+from openmind.testing.contracts.model_provider import ModelProviderContract
+from openmind.testing.fakes.images import FakeDescriber
+from openmind.testing.fakes.models import FakeAnswers, FakeEmbeddings, FakeProvider
+
+BLAME = Blame("acme", "openmind-acme")
+QUESTION = Prompt(system="", user="How is the well?")
+
+
+def contained(provider: object) -> ContainedProvider:
+    return ContainedProvider(provider, BLAME)  # type: ignore[arg-type]
+
+
+class TestAGoodProvider(ModelProviderContract):
+    @pytest.fixture
+    def provider(self) -> ContainedProvider:
+        return contained(FakeProvider(answers=FakeAnswers()))
+
+
+class TestItsEmbedder(EmbeddingProviderContract):
+    @pytest.fixture
+    def embedder(self) -> object:
+        return contained(FakeProvider()).embedder("fake-embedder")
+
+
+def test_an_embedder_goes_by_the_names_that_the_configuration_has_for_it() -> None:
+    identity = contained(FakeProvider()).embedder("fake-embedder").identity
+
+    assert (identity.provider, identity.model) == ("acme", "fake-embedder")
+
+
+class Embeds(FakeEmbeddings):
+    """An embedder that answers with what it is told to."""
+
+    answer: Callable[[Sequence[str]], object]
+
+    def embed(self, texts: Sequence[str], *, role: EmbeddingRole) -> Vectors:
+        return self.answer(texts)  # type: ignore[return-value]
+
+
+def rows(count: int, *first: float) -> Vectors:
+    return Vectors.from_rows([[*first, *[0.0] * (64 - len(first))]] * count, 64)
+
+
+def fails(error: BaseException) -> object:
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        (lambda texts: None, "NoneType and not Vectors"),
+        (lambda texts: [[1.0] * 64 for _ in texts], "list and not Vectors"),
+        (lambda texts: rows(len(texts) - 1, 1.0), "gives 1 vectors for 2 texts"),
+        (lambda texts: Vectors.from_rows([[1.0]] * len(texts), 1), "vectors of 1 numbers, not of 64"),
+        (lambda texts: rows(len(texts), math.nan), "a vector of length nan"),
+        (lambda texts: rows(len(texts), math.inf), "a vector of length inf"),
+        (lambda texts: rows(len(texts), 0.0), "a vector of length 0"),
+        (lambda texts: rows(len(texts), 3.0), "a vector of length 3"),
+        (lambda texts: fails(RuntimeError("boom")), "it raised RuntimeError: boom"),
+        (lambda texts: fails(PassageRefused("too odd", index=7)), "refuses text 7 of 2"),
+    ],
+)
+def test_vectors_that_are_wrong_are_never_kept(answer: Callable[[Sequence[str]], object], told: str) -> None:
+    inner = Embeds()
+    inner.answer = answer  # type: ignore[method-assign]
+    embedder = contained(FakeProvider(embeddings=inner)).embedder("fake-embedder")
+
+    with pytest.raises(ProviderError, match="the provider “acme” of the package openmind-acme is broken") as caught:
+        embedder.embed(["one", "two"], role="passage")
+
+    assert told in caught.value.message
+
+
+class Broken:
+    """A provider of which nothing works."""
+
+    def __getattr__(self, name: str) -> object:
+        raise RuntimeError(f"no {name}")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda provider: provider.display_name,
+        lambda provider: provider.models(),
+        lambda provider: provider.load(["a"]),
+        lambda provider: provider.unload(["a"]),
+        lambda provider: provider.embedder("a"),
+        lambda provider: provider.answerer("a"),
+        lambda provider: provider.describer("a"),
+        lambda provider: provider.selection(),
+        lambda provider: provider.close(),
+    ],
+)
+def test_whatever_it_raises_names_it(use: Callable[[ContainedProvider], object]) -> None:
+    with pytest.raises(ProviderError, match="openmind-acme is broken: it raised RuntimeError"):
+        use(contained(Broken()))
+
+
+def test_health_tells_what_it_raises() -> None:
+    health = contained(Broken()).health()
+
+    assert not health.reachable
+    assert "openmind-acme is broken" in health.message
+
+
+class Silent(FakeAnswers):
+    def stream(self, prompt: Prompt) -> Iterator[object]:  # type: ignore[override]
+        yield from ()
+
+
+class Babbles(FakeAnswers):
+    def stream(self, prompt: Prompt) -> Iterator[object]:  # type: ignore[override]
+        yield "just text"
+
+
+class Breaks(FakeAnswers):
+    def stream(self, prompt: Prompt) -> Iterator[object]:  # type: ignore[override]
+        raise RuntimeError("boom")
+        yield
+
+
+@pytest.mark.parametrize(
+    ("answers", "told"),
+    [(Silent(), "ends without a reply"), (Babbles(), "gives str"), (Breaks(), "RuntimeError: boom")],
+)
+def test_an_answer_that_is_wrong_is_told(answers: FakeAnswers, told: str) -> None:
+    answerer = contained(FakeProvider(answers=answers)).answerer("fake-chat")
+
+    with pytest.raises(ProviderError, match=told):
+        list(answerer.stream(QUESTION))
+
+
+def test_a_description_is_text() -> None:
+    class Numbers(FakeDescriber):
+        def describe(self, image: bytes, *, media_type: str, max_new_tokens: int = 220) -> str:
+            return 7  # type: ignore[return-value]
+
+    describer = contained(FakeProvider(eyes=Numbers())).describer(Numbers().model)
+
+    with pytest.raises(ProviderError, match="its description is int and not str"):
+        describer.describe(b"", media_type="image/png")
+
+
+def test_actions_are_one_for_each_model() -> None:
+    class Forgets(FakeProvider):
+        def load(self, keys: Sequence[str]) -> tuple[()]:
+            return ()
+
+    with pytest.raises(ProviderError, match="does not say what became of each model"):
+        contained(Forgets()).load(["a"])
