@@ -71,7 +71,9 @@ def file(tmp_path: Path) -> Path:
 
 
 def request(file: Path, extractor: str, *, ticket: int = 1, ocr: bool = True) -> ReadRequest:
-    return ReadRequest(ticket=ticket, path_bytes=os.fsencode(file), extractor=extractor.replace(" ", "-"), size=100, ocr=ocr)
+    return ReadRequest(
+        ticket=ticket, path_bytes=os.fsencode(file), extractor=extractor.replace(" ", "-"), size=100, ocr=ocr
+    )
 
 
 def read(reader: IsolatedReader, file: Path, extractor: str, *, ocr: bool = True) -> ReadOutcome:
