@@ -41,6 +41,7 @@ class JobRow:
     _wish: Wish = field(default=Wish.GO, init=False)
     _progress: Progress | None = field(default=None, init=False)
     _told: JobState | None = field(default=None, init=False)
+    _seen: JobState | None = field(default=None, init=False)
 
     def take(self, session: CatalogWriter, job: IndexJob, process: ProcessMark) -> JobState:
         """Begin to work on a job, as part of a transaction; returns its state."""
@@ -58,9 +59,17 @@ class JobRow:
             self.beaten()
         with self.catalog.reading() as snapshot:
             job = snapshot.job(self.job_id)
+        self._seen = None if job is None else job.state
         if job is None or job.state is JobState.STOP_REQUESTED or job.state.finished:
             return Wish.STOP
         return Wish.PAUSE if job.state in {JobState.PAUSE_REQUESTED, JobState.PAUSED} else Wish.GO
+
+    def look_up(self) -> Wish:
+        """`look` for one that rests: a pause after a resume that came too quickly to be seen is granted at once."""
+        wish = self.look()
+        if self._seen is JobState.PAUSE_REQUESTED:
+            self.act(JobAction.REST)
+        return wish
 
     def wish(self) -> Wish:
         """See `RunControl`; reads the row at most every `LOOK_EVERY_S`, and gives signs of life."""
@@ -75,7 +84,7 @@ class JobRow:
     def rest(self) -> None:
         """See `RunControl`."""
         self.act(JobAction.REST)
-        while self.look() is Wish.PAUSE:
+        while self.look_up() is Wish.PAUSE:
             self.sleep(LOOK_EVERY_S)
         self._looked_at = float("-inf")
 

@@ -143,7 +143,7 @@ class JobWorker:
         pause = ASK_PROVIDER_AFTER_S
         ask_at = self.clock() + pause
         while True:
-            wish = row.look()
+            wish = row.look_up()
             if wish is not Wish.PAUSE:
                 return wish is Wish.GO
             if self.clock() >= ask_at:

@@ -83,10 +83,12 @@ def machine(world_type, script):
         @rule()
         def heed(self) -> None:
             """What a run does between two files: rest, go on, or end."""
-            wish = self.row.look()
-            if wish is Wish.PAUSE and not self.resting:
-                self.row.act(JobAction.REST)
+            wish = self.row.look_up() if self.resting else self.row.look()
+            if wish is Wish.PAUSE:
+                if not self.resting:
+                    self.row.act(JobAction.REST)
                 self.resting = self.row.look() is Wish.PAUSE
+                assert not self.resting or self.service.current().state is JobState.PAUSED
             elif wish is Wish.STOP:
                 assert self.row.end(script.report(JobState.STOPPED)).finished
                 self.world.processes.end(self.mark)

@@ -87,6 +87,27 @@ def test_a_pause_is_heard_and_ends_with_a_resume(world, job, script) -> None:
     assert world.service().current().state is JobState.COMPLETED
 
 
+def test_a_pause_right_after_a_resume_that_nobody_saw_is_a_pause(world, job, script) -> None:
+    def step(_progress, control):
+        world.service().pause()
+
+        def change_minds(seconds: float) -> None:
+            world.service().resume()
+            world.service().pause()
+            control.sleep = look_again
+
+        def look_again(seconds: float) -> None:
+            assert world.service().current().state is JobState.PAUSED
+            world.service().resume()
+
+        control.sleep = change_minds
+        control.rest()
+        assert control.wish() is Wish.GO
+        return script.report()
+
+    assert at_work(world, job, script, step)[1].carry_out(job.id) is JobState.COMPLETED
+
+
 def test_a_stop_is_heard_within_a_fifth_of_a_second(world, job, script) -> None:
     def step(_progress, control):
         assert control.wish() is Wish.GO
@@ -231,6 +252,23 @@ def test_a_pause_by_a_person_outlasts_the_return_of_the_provider(world, job, scr
 
     assert worker.carry_out(job.id) is JobState.STOPPED
     assert place.passes == 1
+
+
+def test_a_second_thought_while_the_provider_is_away_is_a_pause(world, job, script) -> None:
+    _, worker = at_work(world, job, script, script.ends(error=LOST), answers=lambda: True)
+    states = []
+
+    def sleep(seconds: float) -> None:
+        world.clock.sleep(seconds)
+        states.append(world.service().current().state)
+        if len(states) == 1:
+            world.service().resume()
+            world.service().pause()
+        elif len(states) == 3:
+            world.service().stop()
+
+    assert attrs.evolve(worker, sleep=sleep).carry_out(job.id) is JobState.STOPPED
+    assert states == [JobState.PAUSED] * 3
 
 
 def test_a_stop_ends_the_wait_for_a_provider_at_once(world, job, script) -> None:
