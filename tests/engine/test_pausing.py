@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from contextlib import contextmanager
 
 import attrs
 import pytest
@@ -176,6 +177,42 @@ def test_a_stop_keeps_what_was_finished_and_the_next_run_does_the_rest(world, me
     assert again.notices == ()
     assert again.run.tally.already_indexed == found
     assert again.run.tally.indexed == 200 - found
+
+
+@pytest.mark.parametrize("wanted", [Wish.STOP, Wish.PAUSE])
+def test_helpers_stand_still_while_what_is_open_is_kept(world, memory, monkeypatch, wanted: Wish) -> None:
+    for number in range(20):
+        world.write(f"{number}.txt", f"heliotrope number{number}")
+    still, seen = [], []
+
+    @attrs.define
+    class Watched:
+        inner: object
+
+        def __getattr__(self, name: str):
+            return getattr(self.inner, name)
+
+        @contextmanager
+        def standing_still(self):
+            still.append(True)
+            yield
+            still.pop()
+
+    chunks = type(memory.storage.chunks)
+    add = chunks.add
+    monkeypatch.setattr(chunks, "add", lambda *given: (seen.append(bool(still)), add(*given)))
+    means = memory.indexing.means
+    watched = attrs.evolve(means, preparer=lambda *given: Watched(means.preparer(*given)))
+    indexing = attrs.evolve(memory.indexing, means=watched)
+    passed = []
+    steering = Steering(
+        lambda: passed.append(True) or len(passed) > 20, wanted, on_rest=lambda: seen.append(bool(still))
+    )
+
+    indexing.run(control=steering)
+
+    assert seen[:2] == ([True] if wanted is Wish.STOP else [True, True])
+    assert not still
 
 
 def test_a_stopped_run_leaves_the_stores_in_order(world, memory, monkeypatch) -> None:

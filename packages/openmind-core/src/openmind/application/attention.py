@@ -41,7 +41,7 @@ class Attention:
     control: RunControl
     log: RunLog
     under_way: UnderWay | None = None
-    """What has to be committed first, and stand still in a pause."""
+    """What has to stand still and be committed first."""
 
     def heed(self) -> None:
         """Rest while a pause is wanted; what is open is committed before.
@@ -52,11 +52,12 @@ class Attention:
         wish = self.control.wish()
         if wish is Wish.GO:
             return
-        if self.under_way is not None:
-            self.under_way.commit()
-        if wish is Wish.PAUSE:
-            self._rest()
-            wish = self.control.wish()
+        if self.under_way is None:
+            wish = self._rested(wish)
+        else:
+            with self.under_way.standing_still():  # before the commit, which then has the processors to itself
+                self.under_way.commit()
+                wish = self._rested(wish)
         if wish is Wish.STOP:
             raise Stopped
 
@@ -87,12 +88,12 @@ class Attention:
             raise _Interrupted
         self.log.beat()
 
-    def _rest(self) -> None:
+    def _rested(self, wish: Wish) -> Wish:
+        """Rest, if that is the wish; returns what is wanted afterwards."""
+        if wish is not Wish.PAUSE:
+            return wish
         before = self.log.run.state
         self.log.state(JobState.PAUSED)
-        if self.under_way is None:
-            self.control.rest()
-        else:
-            with self.under_way.standing_still():
-                self.control.rest()
+        self.control.rest()
         self.log.state(before)
+        return self.control.wish()

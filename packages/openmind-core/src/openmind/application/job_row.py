@@ -14,7 +14,7 @@ from openmind.domain.job_states import JobAction, next_state
 from openmind.domain.jobs import IndexJob, IndexReport, JobState, ProcessMark
 from openmind.ports.catalog import Catalog, CatalogWriter
 
-LOOK_EVERY_S = 0.2
+LOOK_EVERY_S = 0.1
 """How often a worker looks whether it is to pause or stop."""
 WRITE_EVERY_S = 0.5
 """How often it writes how far it is."""
