@@ -33,21 +33,32 @@ PATIENCE_S = 600
 LOOKS = 20
 """How often status is asked for while many files are indexed."""
 WATCHED_WORKER = """
-import sys, time
-from contextlib import contextmanager, suppress
+import fcntl, os, sys, time
+from contextlib import contextmanager
 import openmind_stores.sqlite.locks as locks
-waits, inner = [], locks._os_lock
+taken, waits, inner = [], [0.0], locks._os_lock
+def is_free(path):
+    number = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(number)
+    return True
 @contextmanager
 def watched(path, timeout_s):
-    began = time.perf_counter()
+    free, began = is_free(path), time.perf_counter()
     with inner(path, timeout_s) as held:
-        waits.append(time.perf_counter() - began)
+        taken.append(path)
+        if not free:
+            waits.append(time.perf_counter() - began)
         yield held
 locks._os_lock = watched
 from openmind.worker import main
 code = main(["--job-id", sys.argv[2]])
 with open(sys.argv[1], "w") as file:
-    print(len(waits), max(waits), file=file)
+    print(len(taken), len(waits) - 1, max(waits), file=file)
 sys.exit(code)
 """
 RECOVERY = """
@@ -232,8 +243,14 @@ def looking(bars: Bars, scratch: Path, many: Path, bare: float) -> Home:
             )
             bars.missed |= bool(heavy)
         worker.wait()
-    taken, longest = (scratch / "waits").read_text().split()
-    bars.row("longest wait of the worker for a lock", float(longest) * 1000, "ms", 50, f"of {taken} locks")
+    taken, waits, longest = (scratch / "waits").read_text().split()
+    bars.row(
+        "longest wait of the worker for a lock",
+        float(longest) * 1000,
+        "ms",
+        50,
+        f"{waits} of {taken} locks were not free",
+    )
     return home
 
 
