@@ -152,7 +152,7 @@ def configure(home: Path, base_url: str) -> None:
 
 def passages(home: Path) -> list[str]:
     """What the embedder is given for each passage."""
-    from openmind.application.vectors_later import embedded_text
+    from openmind.application.vectors_later import stored_input
 
     with open_memory(home) as memory, memory.storage.catalog.reading() as snapshot:
         sources = snapshot.sources()
@@ -164,7 +164,7 @@ def passages(home: Path) -> list[str]:
         ]
         table = snapshot.live_table()
         assert table is not None
-        return [embedded_text(row) for row in memory.storage.chunks.read_generations(table.name, generations)]
+        return [stored_input(row) for row in memory.storage.chunks.read_generations(table.name, generations)]
 
 
 def measure_index(files: int, rounds: int) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openmind.domain.chunking import MAX_CONTEXT, ChunkingPolicy, split
-from openmind.domain.chunks import Chunk
+from openmind.domain.chunks import Chunk, embedded_text
 from openmind.domain.cutting import pieces
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Locator, Place, Segment
 
@@ -359,3 +359,16 @@ def test_a_locator_without_counted_places_is_kept() -> None:
     place: Locator = (Place(kind="page", start=12, label="xii"),)
 
     assert {chunk.locator for chunk in passages(Segment(text=SENTENCES, locator=place))} == {place}
+
+
+@pytest.mark.parametrize(
+    ("context", "text", "given"),
+    [
+        ("", "plain", "plain"),
+        ("Lease", "rent", "Lease\nrent"),
+        ("", "re\u200bnt\U000e0068", "rent"),
+        ("", "\u200b\u200b", "\u200b\u200b"),
+    ],
+)
+def test_the_embedder_is_given_what_people_see_and_never_nothing(context: str, text: str, given: str) -> None:
+    assert embedded_text(context, text) == given

@@ -72,6 +72,37 @@ def test_text_without_blanks_is_cut_between_characters() -> None:
     assert line.strip(ELLIPSIS).replace("👩‍👧", "") == "数据库"
 
 
+@pytest.mark.parametrize(
+    ("before", "match", "after", "query"),
+    [
+        ("合", "秘密", "同", "秘密"),
+        ("ก", "ความลับ", "ข", "ความลับ"),
+        ("x", "needle7needle", "y", "needle7needle"),
+        ("0f", "deadbeef", "e1", "deadbeef"),
+        ("abcXYZ", "getUserName", "defQ", "username"),
+        ("a=1&", "needle=2&", "b=3&", "needle"),
+        ("ß", "Straße", "ä", "strasse"),
+        ("🎉", "会議", "🎊", "会議"),
+    ],
+)
+def test_a_match_amid_a_line_without_blanks_is_in_the_middle_of_the_snippet(
+    before: str, match: str, after: str, query: str
+) -> None:
+    line, marks = marked(before * 600 + match + after * 600, query)
+
+    assert match in line
+    assert len(marks) == 1
+    assert marks[0] in match
+    assert WIDTH // 4 < line.index(marks[0]) < WIDTH * 3 // 4
+
+
+def test_a_long_word_beside_the_match_is_cut_rather_than_left_out() -> None:
+    line, marks = marked("a" * 3_000 + " rent " + "c" * 3_000, "rent")
+
+    assert marks == ["rent"]
+    assert len(line) > WIDTH * 3 // 4
+
+
 def test_a_match_longer_than_the_snippet_is_marked_as_far_as_it_shows() -> None:
     line, marks = marked(FILLER * 5, f'"{FILLER * 2}"', width=40)
 

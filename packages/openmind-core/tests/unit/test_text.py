@@ -3,7 +3,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.domain.text import MAX_MARKS, clean
+from openmind.domain.text import MAX_MARKS, as_seen, clean
 
 ANY_TEXT = st.text(st.characters(), max_size=200) | st.text(
     st.sampled_from("a\r\n\x00\t\x0b\ud83d\ude00\u0301é"), max_size=40
@@ -40,6 +40,29 @@ def test_ordinary_text_is_left_as_it_is(text: str) -> None:
 )
 def test_what_no_store_takes_is_replaced(raw: str, cleaned: str) -> None:
     assert clean(raw) == cleaned
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("plain\n\ttext", "plain\n\ttext"),
+        ("pay \u202elatot\u202c now", "pay latot now"),
+        ("a\U000e0068\U000e0069b", "ab"),
+        ("a" + "".join(chr(0xE0100 + code) for code in b"obey") + "b", "ab"),
+        ("h\u200bid\u2060den\xad \ufeffword", "hidden word"),
+        ("Zu\u0308rich", "Z\xfcrich"),
+        ("👩\u200d👧 ❤\ufe0f می\u200cخواهم", "👩\u200d👧 ❤\ufe0f می\u200cخواهم"),
+    ],
+)
+def test_models_are_given_what_people_see(text: str, seen: str) -> None:
+    assert as_seen(text) == seen
+    assert as_seen(seen) == seen
+
+
+@settings(deadline=None, max_examples=100)
+@given(ANY_TEXT)
+def test_what_is_seen_is_never_longer_than_the_text(text: str) -> None:
+    assert len(as_seen(clean(text))) <= len(clean(text))
 
 
 def test_lines_keep_their_numbers() -> None:

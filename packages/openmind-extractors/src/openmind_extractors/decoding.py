@@ -21,6 +21,8 @@ REPLACED_PARTIAL = 0.02
 """With a larger share of undecodable characters the text counts as incomplete."""
 
 _MAX_NUL_SHARE = 0.01
+_STRAY_NULS = 8
+"""Runs of zero bytes that a text may hold however short it is: a log after a crash, a field of a fixed width."""
 _MAX_CONTROL_SHARE = 0.02
 _DECLARED_ERROR_SHARE = 0.001
 _BROKEN_UTF8_SHARE = 0.1
@@ -71,7 +73,8 @@ class DecodedText:
     text: str
     encoding: str
     source: str
-    """What decided: `bom`, `utf-8`, `nul pattern`, `escape sequences`, `declared`, `detected`, `code page`."""
+    """What decided: `bom`, `utf-8`, `nul pattern`, `characters`, `escape sequences`, `declared`, `detected`, or
+    `code page`."""
     replaced_share: float
     """Part of the characters that stand for bytes without meaning."""
 
@@ -95,7 +98,11 @@ def decode(data: bytes, *, html: bool = False, cut: bool = False, code_page: str
         wide = _wide_encoding(data)
         if wide:
             return _replacing(data, wide, "nul pattern")
-    _refuse_binary(data)
+    if _looks_binary(data):
+        wide = _wide_east_asian(data[:SAMPLE_BYTES])
+        if wide is None:
+            raise ExtractionFailed("this looks like a binary file, not like text", reason=FileReason.UNSUPPORTED)
+        return _replacing(data, wide, "characters")
     if b"\x1b$" in data and _decodes(data, "iso2022_jp_2"):
         return _replacing(data, "iso2022_jp_2", "escape sequences")
     try:
@@ -175,19 +182,49 @@ def _reads_as_text(sample: bytes, encoding: str) -> bool:
     return plain >= 0.98 * len(text)
 
 
-def _refuse_binary(data: bytes) -> None:
+_EAST_ASIAN = re.compile("[ -~\\s\u3000-\u30ff\u4e00-\u9fff\uac00-\ud7a3\uff01-\uffee\u2010-\u2026]+")
+_LEAST_EAST_ASIAN = 8
+_LEAST_HIGH_SHARE = 0.1
+
+
+def _wide_east_asian(sample: bytes) -> str | None:
+    """Tell UTF-16 of Chinese, Japanese or Korean that has neither a mark nor a blank, and so no zero byte.
+
+    Asked only of bytes that are no other text. Those of pictures and programs never make such characters alone; pairs
+    of ASCII letters do, but these have no byte above 127.
+    """
+    if sum(byte > 127 for byte in sample) < _LEAST_HIGH_SHARE * len(sample):
+        return None
+    for encoding in ("utf-16-le", "utf-16-be"):
+        try:
+            text = sample[: len(sample) & ~1].decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        known = sum(map(len, _EAST_ASIAN.findall(text)))
+        if len(text) >= _LEAST_EAST_ASIAN and known >= 0.98 * len(text):
+            return encoding
+    return None
+
+
+def _looks_binary(data: bytes) -> bool:
     sample = data[:SAMPLE_BYTES]
     if not sample:
-        return
-    nul_share = sample.count(0) / len(sample)
-    control_share = 1 - len(sample.translate(None, _CONTROLS)) / len(sample)
-    if nul_share > _MAX_NUL_SHARE or control_share > _MAX_CONTROL_SHARE:
-        raise ExtractionFailed("this looks like a binary file, not like text", reason=FileReason.UNSUPPORTED)
+        return False
+    if 1 - len(sample.translate(None, _CONTROLS)) / len(sample) > _MAX_CONTROL_SHARE:
+        return True
+    if sample.count(0) <= _MAX_NUL_SHARE * len(sample):
+        return False
+    runs = _NULS.findall(sample)
+    return len(runs) > _STRAY_NULS or len(runs[0]) == len(sample) or not _decodes(sample, "utf-8")
+
+
+_NULS = re.compile(rb"\0+")
 
 
 def _decodes(data: bytes, encoding: str) -> bool:
+    """Whether bytes that may end amid a character are of an encoding."""
     try:
-        data.decode(encoding)
+        codecs.getincrementaldecoder(encoding)().decode(data)
     except UnicodeDecodeError:
         return False
     return True

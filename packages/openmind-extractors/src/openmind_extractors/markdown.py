@@ -11,7 +11,8 @@ from openmind_extractors.outline import HeadingPath
 from openmind_extractors.plain import read_text, text_segments
 
 _SHOWN_APART = {"title", "date", "created", "modified", "updated"}
-"""Front matter that is no text to search in: the title is searched as such, dates are metadata."""
+"""Front matter that is no text to search in: the title is searched with each passage, dates are metadata. Where there
+is no passage, all of it is one."""
 
 
 @frozen
@@ -26,7 +27,7 @@ class MarkdownExtractor:
         blocks = divide(lines, skip=matter.lines if matter else 0)
         title = matter.title if matter and matter.title else blocks.title
         yield file.facts(file_type="markdown", title=title, **(matter.metadata if matter else {}))
-        if matter and matter.metadata.keys() - _SHOWN_APART:
+        if matter and (matter.metadata.keys() - _SHOWN_APART or not any(map(str.strip, lines[matter.lines :]))):
             yield _segment(lines, Block("form", 1, matter.lines - 1, ()))
         for block in blocks.found:
             if block.kind == "text":

@@ -101,6 +101,8 @@ def _judge(text: str, decoded: DecodedText, *, cut: bool) -> tuple[FileReason, s
         return FileReason.EMPTY, "the file holds no text"
     if cut:
         return FileReason.PARTIAL, f"only the first {MAX_TEXT_CHARS // 1_000_000} MB of this text were read"
+    if zeros := decoded.text.count("\0"):
+        return FileReason.PARTIAL, f"zero bytes, which no text has, were left out: {zeros:,}"
     if decoded.replaced_share > REPLACED_PARTIAL:
         share = f"{decoded.replaced_share:.0%}"
         return FileReason.PARTIAL, f"{share} of the characters could not be decoded (read as {decoded.encoding})"

@@ -112,7 +112,9 @@ def test_a_page_that_lies_about_its_encoding_is_not_believed() -> None:
     [
         bytes(range(256)) * 40,
         random.Random(7).randbytes(5_000),
-        b"text" + b"\0" * 40 + b"more" * 40,
+        b"text\0" * 40,
+        b"\0" * 400,
+        b"text" * 20 + b"\0\xc3(" * 2,
         b"MZ\x90\x00\x03\x00\x00\x00\x04\x00\x00\x00\xff\xff" * 30,
     ],
 )
@@ -121,6 +123,22 @@ def test_bytes_that_are_no_text_are_refused(data: bytes) -> None:
         decode(data)
 
     assert caught.value.reason is FileReason.UNSUPPORTED
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("text", [CHINESE, JAPANESE, "안녕하세요이것은한국어시험입니다오늘은날씨가좋습니다"])
+def test_wide_text_without_any_zero_byte_is_told_by_its_characters(encoding: str, text: str) -> None:
+    decoded = decode(text.encode(encoding))
+
+    assert decoded.text == text
+    assert decoded.encoding == encoding
+
+
+@pytest.mark.parametrize(
+    "data", [b"A short note of a pelican, with one\0 zero byte.", b"begun\n" + b"\0" * 400 + b"ended\n"]
+)
+def test_a_few_zero_bytes_make_a_short_text_no_binary_file(data: bytes) -> None:
+    assert decode(data).text == data.decode()
 
 
 def test_a_stray_zero_byte_and_terminal_colours_are_still_text() -> None:

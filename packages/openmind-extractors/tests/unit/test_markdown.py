@@ -93,6 +93,17 @@ def test_a_rule_is_not_front_matter(read, text: str) -> None:
     assert reading.text.replace("\n", "").replace(" ", "") == text.replace("\n", "").replace(" ", "")
 
 
+@pytest.mark.parametrize("rest", ["", "\n", "\n \n\t\n"])
+def test_a_file_of_nothing_but_front_matter_is_its_own_text(read, rest: str) -> None:
+    reading = read("note.md", f"---\ntitle: Zanzibar\ndate: 2024-03-01\n---\n{rest}".encode())
+
+    [segment] = reading.segments
+    assert segment.text == "title: Zanzibar\ndate: 2024-03-01"
+    assert reading.where("Zanzibar") == "lines 2–3"
+    assert reading.facts.title == "Zanzibar"
+    assert reading.facts.reason is FileReason.OK
+
+
 def test_front_matter_that_is_an_attack_is_text(read) -> None:
     laughs = "---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]\n---\nbody\n"
     deep = "---\na: " + "[" * 30_000 + "\n---\nbody\n"

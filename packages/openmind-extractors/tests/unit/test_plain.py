@@ -23,6 +23,14 @@ def test_a_short_note_is_one_segment_with_its_lines(read) -> None:
     }
 
 
+def test_zero_bytes_are_left_out_and_told(read) -> None:
+    reading = read("note.txt", b"A note of a pelican, with one\0 zero byte.\n")
+
+    assert reading.segments[0].text == "A note of a pelican, with one zero byte."
+    assert reading.facts.reason is FileReason.PARTIAL
+    assert "zero bytes" in reading.facts.note
+
+
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 def test_line_numbers_are_the_same_for_every_kind_of_line_end(read, newline: str) -> None:
     reading = read("note.txt", newline.join(["", "one", "two", "", "three"]).encode())

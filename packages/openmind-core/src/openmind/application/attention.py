@@ -61,11 +61,10 @@ class Attention:
         if wish is Wish.STOP:
             raise Stopped
 
-    def carries_on(self) -> bool:
-        """Heed, and show a sign of life; always true."""
+    def heed_and_beat(self) -> None:
+        """Heed, and show a sign of life."""
         self.heed()
         self.log.beat()
-        return True
 
     def is_wanted_elsewhere(self) -> bool:
         """Whether a wish waits to be heeded."""

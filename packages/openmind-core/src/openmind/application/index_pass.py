@@ -193,7 +193,7 @@ class IndexPass:
             chunks=self._storage.chunks,
             embedding=self._embedding,
             embedded=lambda count: self.log.count(embedded=count),
-            carry_on=self.attention.carries_on,
+            heed=self.attention.heed_and_beat,
         )
         if targets.filling is not None:
             error = later.fill(targets.live, targets.filling)

@@ -27,6 +27,7 @@ from openmind.domain.search import (
     SearchState,
 )
 from openmind.domain.sources import Source
+from openmind.domain.text import as_seen
 from openmind.ports.catalog import Catalog, MemoryCounts
 from openmind.ports.chunk_store import ChunkFilter, ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -141,7 +142,7 @@ class SearchService:
             note = f"Found by words only: the embedding model {identity.model} of this memory is out of reach."
             return Meaning(table=table, profile=RetrievalProfile(), notes=(note,))
         try:
-            vectors = embedder.embed([query], role="query")
+            vectors = embedder.embed([as_seen(query) or query], role="query")
         except ProviderError as error:
             note = f"Found by words only: {_sentence(error.message)}"
             return Meaning(table=table, profile=embedder.profile, notes=(note,))

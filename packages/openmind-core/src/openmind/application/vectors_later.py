@@ -11,7 +11,7 @@ from openmind.application.batch import BATCH_ROWS
 from openmind.application.embedding import Embedding, embed_whole, input_hash
 from openmind.application.tables import Target
 from openmind.domain import packing
-from openmind.domain.chunks import ChunkRow
+from openmind.domain.chunks import ChunkRow, embedded_text
 from openmind.domain.errors import ProviderError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, Generation
@@ -27,10 +27,10 @@ STEP_TEXTS = 1_000
 """The same for an embedder that runs in this process."""
 
 
-def embedded_text(row: ChunkRow) -> str:
-    """The exact input of the embedder for a stored passage."""
+def stored_input(row: ChunkRow) -> str:
+    """Return the exact input of the embedder for a stored passage."""
     _, context, _ = packing.read_metadata(row.metadata)
-    return f"{context}\n{row.text}" if context else row.text
+    return embedded_text(context, row.text)
 
 
 @define(kw_only=True)
@@ -42,8 +42,8 @@ class VectorsLater:
     embedding: Embedding
     embedded: Callable[[int], None]
     """Hears how many passages were embedded."""
-    carry_on: Callable[[], bool]
-    """Asked between batches; False ends the work, which goes on with the next run."""
+    heed: Callable[[], None]
+    """Called between batches; raises to end the work, which goes on with the next run."""
     clock: Callable[[], float] = time.monotonic
 
     def fill(self, live: Target, filling: Target) -> ProviderError | None:
@@ -55,7 +55,8 @@ class VectorsLater:
         if filling.embedder is None:
             return ProviderError(f"{filling.table.identity.embedder.model} is out of reach", hint="Start its server.")
         after: FileId | None = None
-        while self.carry_on():
+        while True:
+            self.heed()
             with self.catalog.reading() as snapshot:
                 files = snapshot.unfilled(filling.table.id, after=after, limit=PAGE)
             if not files:
@@ -67,7 +68,6 @@ class VectorsLater:
                 error = self._fill(live, filling, filling.embedder, group)
                 if error is not None:
                     return error
-        return None
 
     def complete(self, live: Target) -> ProviderError | None:
         """Give vectors to the live passages that have none, as new generations.
@@ -76,7 +76,8 @@ class VectorsLater:
             The provider's error that ended the work early, if one did.
         """
         after: FileId | None = None
-        while self.carry_on():
+        while True:
+            self.heed()
             with self.catalog.reading() as snapshot:
                 files = snapshot.files_without_vectors(after=after, limit=PAGE)
             if not files:
@@ -88,7 +89,6 @@ class VectorsLater:
                 error = self._complete(live, live.embedder, group)
                 if error is not None:
                     return error
-        return None
 
     def _fill(
         self, live: Target, filling: Target, embedder: EmbeddingProvider, files: Sequence[FileRecord]
@@ -102,7 +102,7 @@ class VectorsLater:
         self.chunks.add(
             name,
             [
-                attrs.evolve(row, vector=vectors.get(input_hash(embedded_text(row))))
+                attrs.evolve(row, vector=vectors.get(input_hash(stored_input(row))))
                 for row in rows
                 if row.generation in whole
             ],
@@ -116,10 +116,10 @@ class VectorsLater:
     def _complete(self, live: Target, embedder: EmbeddingProvider, files: Sequence[FileRecord]) -> ProviderError | None:
         by_generation = {file.live_generation: file for file in files if file.live_generation is not None}
         rows = list(self.chunks.read_generations(live.table.name, by_generation.keys()))
-        known = {input_hash(embedded_text(row)): row.vector for row in rows if row.vector is not None}
+        known = {input_hash(stored_input(row)): row.vector for row in rows if row.vector is not None}
         vectors, error = self._vectors(embedder, [row for row in rows if row.vector is None])
         vectors.update(known)
-        gained = {row.generation for row in rows if row.vector is None and input_hash(embedded_text(row)) in vectors}
+        gained = {row.generation for row in rows if row.vector is None and input_hash(stored_input(row)) in vectors}
         whole = [number for number in self._whole(list(by_generation), rows, vectors) if number in gained]
         if not whole:
             return error
@@ -129,13 +129,13 @@ class VectorsLater:
         self.chunks.add(
             live.table.name,
             [
-                attrs.evolve(row, generation=fresh[row.generation], vector=vectors.get(input_hash(embedded_text(row))))
+                attrs.evolve(row, generation=fresh[row.generation], vector=vectors.get(input_hash(stored_input(row))))
                 for row in rows
                 if row.generation in fresh
             ],
         )
         self.chunks.fold(live.table.name)
-        without = Counter(row.generation for row in rows if input_hash(embedded_text(row)) not in vectors)
+        without = Counter(row.generation for row in rows if input_hash(stored_input(row)) not in vectors)
         with self.catalog.writing() as session:
             publications = [
                 Publication(record=attrs.evolve(by_generation[old], live_generation=new, missing_vectors=without[old]))
@@ -149,18 +149,19 @@ class VectorsLater:
         self, generations: Sequence[Generation], rows: Sequence[ChunkRow], vectors: dict[bytes, bytes]
     ) -> list[Generation]:
         """Generations of which every passage has a vector now, or will never have one."""
-        lacking = {row.generation for row in rows if self.embedding.lacks(embedded_text(row), vectors)}
+        lacking = {row.generation for row in rows if self.embedding.lacks(stored_input(row), vectors)}
         return [generation for generation in generations if generation not in lacking]
 
     def _vectors(
         self, embedder: EmbeddingProvider, rows: Sequence[ChunkRow]
     ) -> tuple[dict[bytes, bytes], ProviderError | None]:
-        texts = [embedded_text(row) for row in rows]
+        texts = [stored_input(row) for row in rows]
         if embedder.in_process:
             return self._in_process(embedder, texts)
         vectors: dict[bytes, bytes] = {}
         lacking = texts
-        while lacking and self.carry_on():
+        while lacking:
+            self.heed()
             until = self.clock() + STEP_S
             vectors, error = self.embedding.embed(embedder, texts, known=vectors, until=until, told=self.embedded)
             if error is not None:
@@ -173,8 +174,7 @@ class VectorsLater:
     ) -> tuple[dict[bytes, bytes], ProviderError | None]:
         vectors: dict[bytes, bytes] = {}
         for start in range(0, len(texts), STEP_TEXTS):
-            if not self.carry_on():
-                break
+            self.heed()
             some = texts[start : start + STEP_TEXTS]
             try:
                 matrix = embed_whole(embedder, some)

@@ -25,7 +25,7 @@ from openmind.domain.text import clean
 
 __all__ = ["ANALYSER_VERSION", "AnalysedQuery", "analyse_query", "matching_spans", "passage_words", "words_of"]
 
-ANALYSER_VERSION = 1
+ANALYSER_VERSION = 2
 """Grows when the same text gives other words; every passage is then analysed again."""
 
 BOUNDARY = "|"
@@ -47,6 +47,8 @@ _NO_WORD = re.compile("[^\\w \\t\\n\x01\x02\x03\u0300-\u0963\u0966-\u10ff\u1780-
 _SEAM = "\x03"
 _THOUSAND = re.compile(r",(?<=\d,)\d{3}(?!\d)")
 _THOUSANDS = re.compile(r"""(?<![^\s(\["'$€£¥~])\d{1,3}(?:,\d{3})+(?=$|[\s;!?)\]%"']|[.,:](?:\s|$))""")
+_DIVIDED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,40})-[ \t]*\n[ \t]*([^\W\d_]{2,40})")
+"""A word that goes on in the next line. Whether the hyphen belongs to it, nobody can tell: both are found."""
 _UMLAUT = re.compile("[äöüÄÖÜ]|[aouAOU]\u0308")
 _AS_TYPED = {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"}
 _SPELLED_UMLAUT = re.compile("ae|oe|ue", re.IGNORECASE)
@@ -86,7 +88,7 @@ def _analyse(text: str) -> tuple[str, str]:
     """Return the words of the text in reading order, and what else it is found by."""
     if "\x01" in text or "\x02" in text or _SEAM in text:
         text = text.translate(_WITHOUT_SIGNS)
-    folded = fold(text)
+    folded = fold(text.replace("\xad\n", "-\n"))
     others: list[str] = []
     if "+" in folded or "#" in folded:
         folded = _SIGNED.sub(lambda word: _signed(word.group(), others), folded)
@@ -96,6 +98,8 @@ def _analyse(text: str) -> tuple[str, str]:
         words, spaced = _words(folded)
     if JOINT.search(spaced):
         others += other_writings(spaced)
+    if "-\n" in folded or "- \n" in folded:
+        others += _spaced_words(" ".join(map("".join, _DIVIDED.findall(folded)))).split()
     if _THOUSAND.search(spaced):
         others += [number.replace(",", "") for number in _THOUSANDS.findall(spaced)]
     if not text.isascii() and _UMLAUT.search(text):

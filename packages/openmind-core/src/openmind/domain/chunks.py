@@ -6,6 +6,7 @@ from attrs import field, frozen
 
 from openmind.domain.documents import Locator
 from openmind.domain.ids import FileId, Generation, SourceId
+from openmind.domain.text import as_seen
 
 Attributes = dict[str, object]
 
@@ -23,8 +24,14 @@ class Chunk:
 
     @property
     def embedded_text(self) -> str:
-        """The exact input of the embedder."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        return embedded_text(self.context, self.text)
+
+
+def embedded_text(context: str, text: str) -> str:
+    """Return the exact input of the embedder for a passage with its context; never blank unless the passage is."""
+    whole = f"{context}\n{text}" if context else text
+    seen = as_seen(whole)
+    return whole if seen.isspace() or not seen else seen
 
 
 def passage_hash(text: str) -> int:

@@ -32,7 +32,6 @@ STATUS: Mapping[type[OpenMindError], int] = {
     errors.SourceNotFound: 404,
     errors.SourceExists: 409,
     errors.SourceOverlaps: 409,
-    errors.SourceDisabled: 409,
     errors.HomeError: 500,
     errors.ConfigError: 500,
     errors.StoreError: 500,

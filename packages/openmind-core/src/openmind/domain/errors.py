@@ -105,12 +105,6 @@ class SourceForbidden(SourceError):
     code = "source.forbidden"
 
 
-class SourceDisabled(SourceError):
-    """The source was removed or disabled while something worked on it."""
-
-    code = "source.disabled"
-
-
 class NoSources(SourceError):
     """There is no source yet, so there is nothing to index."""
 

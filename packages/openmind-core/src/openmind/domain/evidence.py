@@ -13,6 +13,7 @@ from openmind.domain.answers import Evidence, Excerpt
 from openmind.domain.contract import location_text
 from openmind.domain.refusals import NOT_IN_FILES
 from openmind.domain.search import SearchHit
+from openmind.domain.text import as_seen
 
 SYSTEM_PROMPT = f"""\
 You answer questions from excerpts of a person's own files.
@@ -83,7 +84,7 @@ def quoted(excerpt: Excerpt, fence: str) -> str:
     """Put one excerpt between fences; the fence word cannot occur within."""
     hit = excerpt.hit
     heading = " · ".join(part for part in (hit.title or hit.file_name, location_text(hit.locator)) if part)
-    inside = f"{' '.join(heading.split())}\n{hit.text}".replace(fence, fence[:2] + "…")
+    inside = as_seen(f"{' '.join(heading.split())}\n{hit.text}").replace(fence, fence[:2] + "…")
     return f"[{excerpt.number}] <<<{fence}\n{inside}\n{fence}>>>\n\n"
 
 

@@ -26,9 +26,10 @@ _DROPPED = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"
     "\xad\u061c\u0640\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f"
-    "\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]+"
+    "\ufe00-\ufe0f\ufeff\U0001f3fb-\U0001f3ff\U000e0000-\U000e01ef]+"
 )
-"""Accents; and soft hyphens, zero-width characters, directions, variation selectors, tags, the Arabic stretcher."""
+"""Accents; and soft hyphens, zero-width characters, directions, variation selectors, the colours of skin, tags, the
+Arabic stretcher."""
 
 
 def fold(text: str) -> str:

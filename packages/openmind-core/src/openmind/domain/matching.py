@@ -13,7 +13,7 @@ from attrs import frozen
 from openmind.domain import scripts
 from openmind.domain.folding import fold, fold_case
 from openmind.domain.function_words import UNMARKED
-from openmind.domain.identifiers import JOINT, identifiers_of
+from openmind.domain.identifiers import JOINT, MAX_TOKEN, identifiers_of
 from openmind.domain.queries import AnalysedQuery
 from openmind.domain.stems import forms
 
@@ -24,6 +24,10 @@ _CLUSTER = re.compile(
 )
 """A letter with its marks, and half-width kana with its voicing: what is folded together."""
 _TOKEN = re.compile(rf"[{scripts.UNSPACED}]+|(?:[^\W_{scripts.UNSPACED}]|[\u0900-\u0963\u0966-\u0dff])+(?:\+\+|#)?")
+_DIVIDED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,40})-\s+([^\W\d_]{2,40})")
+_ENDLESS = re.compile(rf"[^\W{scripts.UNSPACED}]{{{MAX_TOKEN + 1},}}")
+"""Letters and digits without a break: data, of which nobody wants to see more than what was looked for."""
+_LEAST_BURIED = 3
 PHRASE, EXACT, PLAIN = 4.0, 2.0, 1.0
 
 
@@ -89,11 +93,23 @@ class FoldedText:
             else:
                 yield Unit(*self.place(at, token.end()), *scripts.stem([word]))
 
+    def divided(self) -> Iterator[Unit]:
+        """Find words that a hyphen divides at the end of a line."""
+        for found in _DIVIDED.finditer(self.folded):
+            yield Unit(*self.place(*found.span()), *scripts.stem([found[1] + found[2]]))
+
     def alone(self, character: str) -> Iterator[Match]:
         """Find a character of an unspaced script, which its pairs hide."""
         if scripts.RUN.match(character):
             for found in re.finditer(character, self.folded):
                 yield Match(*self.place(*found.span()), character, PLAIN)
+
+    def buried(self, terms: Iterable[str]) -> Iterator[Match]:
+        """Find what stands amid an endless token."""
+        for token in _ENDLESS.finditer(self.folded):
+            for term in terms:
+                if len(term) >= _LEAST_BURIED and (at := token.group().find(term)) >= 0:
+                    yield Match(*self.place(token.start() + at, token.start() + at + len(term)), term, PLAIN)
 
     def literally(self, identifier: str) -> Iterator[Match]:
         """Find an identifier as it stands."""
@@ -134,7 +150,8 @@ def matches(text: str, query: AnalysedQuery) -> list[Match]:
     if terms - UNMARKED:
         terms -= UNMARKED
     found += [match for term in terms if len(term) == 1 for match in folded.alone(term)]
-    found += _term_matches(text, units, terms)
+    found += _term_matches(text, [*units, *folded.divided()], terms)
+    found += folded.buried(sorted(terms))
     return sorted(found, key=lambda match: (match.start, match.end))
 
 
@@ -155,7 +172,7 @@ def _term_matches(text: str, units: Sequence[Unit], terms: set[str]) -> Iterator
                     yield Match(unit.start, unit.end, wanted[form], PLAIN)
                     break
         written = text[unit.start : unit.end]
-        if JOINT.search(written):
+        if len(written) <= MAX_TOKEN and JOINT.search(written):
             yield from _written_otherwise(unit, written, terms)
 
 

@@ -2,6 +2,7 @@
 
 from attrs import field, frozen
 
+from openmind.domain.chunks import embedded_text
 from openmind.domain.documents import DocumentFacts
 from openmind.domain.files import FileReason
 from openmind.domain.vectors import Vectors
@@ -35,8 +36,7 @@ class PreparedPassage:
 
     @property
     def embedded_text(self) -> str:
-        """The exact input of the embedder; see `Chunk.embedded_text`."""
-        return f"{self.context}\n{self.text}" if self.context else self.text
+        return embedded_text(self.context, self.text)
 
 
 @frozen(kw_only=True)

@@ -4,18 +4,22 @@ import re
 import sys
 from array import array
 
+PICTOGRAPHS = "\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001f3fa\U0001f400-\U0001faff"
+"""Emoji and their older kin, without the colours of skin; the halves of flags stand in pairs."""
+
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3005-\u3007\u3041-\u3096\u3099\u309a\u309d-\u309f"
     "\u30a1-\u30fa\u30fc-\u30ff\u3105-\u312f\u31a0-\u31bf\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\ua000-\ua48c"
     "\uac00-\ud7a3\uf900-\ufaff\U0001b000-\U0001b16f\U00020000-\U0003ffff"
+    f"{PICTOGRAPHS}"
 )
-"""Characters of Han, kana, Hangul, Thai, Lao, Khmer, Burmese, Yi: nothing tells where a word ends."""
+"""Characters of Han, kana, Hangul, Thai, Lao, Khmer, Burmese, Yi, and emoji: nothing tells where a word ends."""
 
 RUN = re.compile(f"[{UNSPACED}]+")
 _REGION = re.compile(f"([{UNSPACED}]+(?:[ \t\n]+[{UNSPACED}]+)*)")
 """Runs with nothing but blanks between them."""
-_ALONE = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]+")
-"""Characters that are words of their own often enough: 猫, 집."""
+_ALONE = re.compile(f"[\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff{PICTOGRAPHS}]+")
+"""Characters that are words of their own often enough: 猫, 집, 🎉."""
 
 _BETWEEN_RUNS = re.compile("[^ ] {3}[^ ] ")
 _BETWEEN_REGIONS = re.compile("[^ ]\x03 \x03[^ ] ?")

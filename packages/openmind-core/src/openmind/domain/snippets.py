@@ -10,6 +10,8 @@ from openmind.domain.queries import AnalysedQuery
 WIDTH = 280
 ELLIPSIS = "…"
 _SENTENCE_ENDS = (". ", "? ", "! ")
+LONGEST_WORD = 40
+"""A longer run without a blank may be cut: to leave it out would leave little to be seen."""
 REPEATED = 0.1
 """What a term adds where it stands again, as a share of its weight."""
 
@@ -77,10 +79,10 @@ def _beginning(line: str, earliest: int, latest: int) -> int:
     sentence = min((start for start in starts if start >= earliest), default=0)
     if sentence:
         return sentence
-    blank = line.find(" ", earliest - 1, latest)
+    blank = line.find(" ", earliest - 1, min(latest, earliest + LONGEST_WORD))
     return blank + 1 if blank >= 0 else border(line, earliest)
 
 
 def _ending(line: str, earliest: int, latest: int) -> int:
-    blank = line.rfind(" ", earliest, latest + 1)
+    blank = line.rfind(" ", max(earliest, latest - LONGEST_WORD), latest + 1)
     return blank if blank >= 0 else border(line, latest)

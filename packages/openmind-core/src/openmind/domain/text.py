@@ -1,6 +1,7 @@
 """Text as it may be stored and shown: verbatim, but for what no store, screen or model can take."""
 
 import re
+import unicodedata
 
 MAX_MARKS = 8
 """Combining marks that one letter keeps; more only serve to climb over the lines above."""
@@ -12,6 +13,12 @@ _MARKS = (
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
 _DROPPED = re.compile("[\x00-\x08\x0b-\x1f]+")
+_UNSEEN = re.compile(
+    "[\xad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]+"
+)
+"""Characters that nobody sees: directions, widths of zero, tags, and the selectors in which text can be hidden. The
+joiners stay, which make other letters and emoji of those beside them."""
 _TOO_MANY_MARKS = re.compile(f"([{_MARKS}]{{{MAX_MARKS}}})[{_MARKS}]+")
 
 
@@ -30,6 +37,18 @@ def clean(text: str) -> str:
         # Two halves that stand side by side are one character; UTF-16 puts them together.
         text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return _TOO_MANY_MARKS.sub(r"\1", text)
+
+
+def as_seen(text: str) -> str:
+    """Leave out what a person does not see, for readers who would: models are given no more than people are shown.
+
+    Without directions, too: text that is shown backwards is read as it was typed. Never longer than before.
+    """
+    if text.isascii():
+        return text
+    seen = _UNSEEN.sub("", text)
+    composed = unicodedata.normalize("NFC", seen)
+    return composed if len(composed) <= len(seen) else seen
 
 
 def _is_latin_1(text: str) -> bool:

@@ -260,14 +260,6 @@ class CatalogWriter(CatalogReader, Protocol):
         """
         ...
 
-    def require_enabled(self, source_id: SourceId) -> None:
-        """Refuse to go on when the source is gone or disabled.
-
-        Raises:
-            SourceDisabled
-        """
-        ...
-
     def begin(self, table_ids: Sequence[int], count: int) -> list[Generation]:
         """Reserve `count` new generations, ascending, and note for each table that rows of them may appear.
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from attrs import define, evolve, field
 
-from openmind.domain.errors import SourceDisabled, SourceExists, SourceNotFound, StoreBusy, StoreError
+from openmind.domain.errors import SourceExists, SourceNotFound, StoreBusy, StoreError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, Generation, RunId, SourceId
 from openmind.domain.index import IndexIdentity, IndexTable, TableState
@@ -38,10 +38,6 @@ class MemoryWriter(MemoryReader):
     def delete_source(self, source_id: SourceId) -> None:
         self.forget([r.id for r in self.contents.in_order() if r.source_id == source_id], at=DUE_AT_ONCE)
         self.contents.sources.pop(source_id, None)
-
-    def require_enabled(self, source_id: SourceId) -> None:
-        if source_id not in self.contents.enabled_ids():
-            raise SourceDisabled(f"the source {source_id} was removed or disabled meanwhile")
 
     def begin(self, table_ids: Sequence[int], count: int) -> list[Generation]:
         first = self.contents.reserved + 1

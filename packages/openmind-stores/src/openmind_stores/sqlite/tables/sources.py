@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from openmind.domain.errors import SourceDisabled, SourceExists, SourceNotFound
+from openmind.domain.errors import SourceExists, SourceNotFound
 from openmind.domain.ids import SourceId
 from openmind.domain.sources import Source
 
@@ -16,7 +16,6 @@ WHERE enabled >= ? ORDER BY rowid
 _FETCH: Final = """
 SELECT id, path_bytes, recursive, enabled, created_at, kind, config, device, ocr, code FROM sources WHERE id = ?
 """
-_ENABLED: Final = "SELECT enabled FROM sources WHERE id = ?"
 _TAKEN: Final = "SELECT 1 FROM sources WHERE id = ? OR path_bytes = ?"
 _SHOWN: Final = "SELECT 1 FROM sources WHERE path = ?"
 _INSERT: Final = """
@@ -84,13 +83,6 @@ class SourceWriting(SourceReading):
     def update_source(self, source: Source) -> None:
         if not self.link.run(_UPDATE, (*_properties(source), source.id)):
             raise _not_found(source.id)
-
-    def require_enabled(self, source_id: SourceId) -> None:
-        if not self.link.value(_ENABLED, (source_id,)):
-            raise SourceDisabled(
-                f"the source {source_id} was removed or disabled meanwhile",
-                hint="Add it again if its files should be remembered.",
-            )
 
 
 def _not_found(source_id: SourceId) -> SourceNotFound:

@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from openmind.domain.errors import SourceDisabled, SourceExists, SourceNotFound
+from openmind.domain.errors import SourceExists, SourceNotFound
 from openmind.domain.ids import SourceId
 from openmind.ports.catalog import Catalog
 from openmind.testing.contracts.catalog_promises.samples import (
@@ -112,16 +112,6 @@ class SourcePromises:
     def test_deleting_an_unknown_source_does_nothing(self, catalog: Catalog) -> None:
         with catalog.writing() as session:
             session.delete_source(NOTES)
-
-    def test_work_goes_on_only_while_its_source_is_enabled(self, catalog: Catalog) -> None:
-        with catalog.writing() as session:
-            session.add_source(source("on"))
-            session.add_source(source("off", enabled=False))
-
-            session.require_enabled(SourceId("src_on"))
-            for name in ("src_off", "src_nothing"):
-                with pytest.raises(SourceDisabled):
-                    session.require_enabled(SourceId(name))
 
     def test_a_file_of_a_disabled_source_is_not_published(self, catalog: Catalog) -> None:
         table = with_table(catalog)
