@@ -1,15 +1,18 @@
 """What happens to the stores between runs, and what the next run makes of it."""
 
+import os
 import shutil
 
 import pytest
+from openmind.domain.errors import CatalogDamaged
 from openmind.domain.search import SearchState
 
 
 @pytest.fixture
 def indexed(world, memory):
     for number in range(30):
-        world.write(f"{number}.txt", f"heliotrope number{number} in the garden")
+        path = world.write(f"{number}.txt", f"heliotrope number{number} in the garden")
+        os.utime(path, (1e9, 1e9))  # what was changed within two seconds is hashed again
     memory.index()
     return memory
 
@@ -70,7 +73,7 @@ def test_rows_that_nobody_knows_are_swept_after_an_unclean_end(world, indexed) -
 
     indexed.index()
 
-    assert begun not in {generation for generation, _ in store.counts(table.name)}
+    assert begun not in {generation for generation, *_ in store.counts(table.name)}
     assert all_found(indexed)
 
 
@@ -91,3 +94,103 @@ def test_lost_passages_come_back_while_the_folder_is_away(world, indexed) -> Non
 
     assert all_found(indexed)
     assert report.run.tally.hashed == 0
+
+
+# Damage that no manifest tells of
+
+
+def lance_files(world, pattern: str) -> list:
+    found = [path for path in (world.home / "lancedb" / "chunks.lance").glob(pattern) if path.is_file()]
+    assert found
+    return found
+
+
+def cut(path) -> None:
+    path.write_bytes(path.read_bytes()[:20])
+
+
+def blank(path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+DAMAGE = {
+    "the folder of indexes is lost": lambda world: shutil.rmtree(world.home / "lancedb" / "chunks.lance" / "_indices"),
+    "the postings are cut short": lambda world: [cut(path) for path in lance_files(world, "_indices/*/part_0_inv*")],
+    "the postings are blank": lambda world: [blank(path) for path in lance_files(world, "_indices/*/part_0_inv*")],
+    "an index of a filter is lost": lambda world: [path.unlink() for path in lance_files(world, "_indices/*/page_*")],
+    "the rows are blank": lambda world: [blank(path) for path in lance_files(world, "data/*")],
+    "the rows are cut short": lambda world: [cut(path) for path in lance_files(world, "data/*")],
+    "the rows are lost": lambda world: [path.unlink() for path in lance_files(world, "data/*")],
+}
+SENTENCES = {
+    "",
+    "Found by meaning only: the index of words is damaged; the next `openmind index` mends it.",
+    "Found by words only: the index of vectors is damaged; the next `openmind index` mends it.",
+    "Nothing can be found: the index is damaged; the next `openmind index` mends it.",
+    "The index cannot be read; the next `openmind index` makes it again from the kept text.",
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_every_damage_is_told_by_status_and_mended_by_the_next_run_without_reading_files(
+    world, indexed, damage: str
+) -> None:
+    before = [hit.path for number in range(30) for hit in indexed.search(f"number{number}").hits]
+    assert indexed.status().rebuilding == ""
+    DAMAGE[damage](world)
+
+    with world.memory() as memory:  # another process, which has nothing in memory
+        assert memory.status().rebuilding == "The index is damaged; the next `openmind index` mends it."
+        assert memory.search("number7").degraded_reason in SENTENCES
+        report = memory.index()
+        assert report.notices
+        assert report.run.tally.hashed == report.run.tally.extracted == 0
+        assert memory.status().rebuilding == ""
+
+    with world.memory() as memory:
+        assert all_found(memory)
+        assert not memory.search("number7").degraded
+        assert [hit.path for number in range(30) for hit in memory.search(f"number{number}").hits] == before
+        assert memory.index().notices == ()
+
+
+def test_a_search_that_meets_damage_which_left_no_trace_makes_the_next_run_look_closely(world, indexed) -> None:
+    for path in lance_files(world, "_indices/*/part_0_inv*"):
+        stat = path.stat()
+        blank(path)
+        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    with world.memory() as memory:
+        assert memory.status().rebuilding == ""
+        assert memory.search("number7").degraded
+        assert memory.status().rebuilding != ""
+        assert memory.index().notices == ("Parts of the index were damaged and have been made anew.",)
+
+    with world.memory() as memory:
+        assert all_found(memory)
+        assert not memory.search("number7").degraded
+        assert memory.index().notices == ()
+
+
+def test_what_was_moved_aside_does_not_outlive_the_run_or_the_removal_that_follows(world, indexed) -> None:
+    world.write("secret.txt", "the word chartreuse is only here")
+    indexed.index()
+    for path in lance_files(world, "data/*"):
+        blank(path)
+    [source] = indexed.sources.list()
+
+    indexed.sources.remove(source.id)
+
+    assert list((world.home / "lancedb").glob("*.broken-*")) == []
+    assert not any(b"chartreuse" in path.read_bytes() for path in world.home.rglob("*") if path.is_file())
+
+
+def test_a_damaged_catalog_is_not_taken_for_a_damaged_index(world, indexed) -> None:
+    catalog = world.home / "openmind.sqlite"
+    with catalog.open("r+b") as file:
+        file.seek(4_096)
+        file.write(b"\x5a" * (catalog.stat().st_size - 4_096))
+
+    for ask in (lambda: indexed.search("number7"), lambda: indexed.ask("number7"), indexed.index):
+        with pytest.raises(CatalogDamaged, match="is damaged"):
+            ask()

@@ -41,7 +41,7 @@ for module in pkgutil.walk_packages(openmind_stores.__path__, "openmind_stores."
     importlib.import_module(module.name)  # before the first fork, so that children need not
 
 Step = Callable[[str], None]
-CHUNK_WRITES = frozenset({"create", "drop", "quarantine", "add", "fold", "merge", "delete", "clean"})
+CHUNK_WRITES = frozenset({"create", "drop", "quarantine", "add", "fold", "merge", "delete", "clean", "mend"})
 BETWEEN_SEARCHES_S = 0.02
 STABLE, CHANGING = 4, 6
 PARAGRAPHS = 9
@@ -329,7 +329,7 @@ class World:
             garbage = {entry.generation for entry in snapshot.garbage(died_before=float("inf"), limit=10**6)}
             assert not snapshot.intents(), "intents are left"
             assert snapshot.counts().missing_vectors == 0, "vectors are missing"
-        counts = memory.storage.chunks.counts(live.name)
+        counts = {(generation, file): rows for generation, file, rows in memory.storage.chunks.counts(live.name)}
         wrong = {key: (counts.get(key), rows) for key, rows in expected.items() if counts.get(key) != rows}
         strangers = {key for key in counts if key not in expected and key[0] not in garbage}
         assert not wrong, f"rows are lost or doubled: {wrong}"

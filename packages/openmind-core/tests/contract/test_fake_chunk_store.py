@@ -1,7 +1,7 @@
 import pytest
 from openmind.domain.errors import StoreDamaged
 from openmind.ports.chunk_store import ChunkStore
-from openmind.testing.contracts.chunk_store import TABLE, ChunkStoreContract
+from openmind.testing.contracts.chunk_store import TABLE, ChunkStoreContract, counted
 from openmind.testing.fakes.chunk_store import MemoryChunkStore
 
 
@@ -19,4 +19,4 @@ class TestMemoryChunkStore(ChunkStoreContract):
             store.create(TABLE, dimension=3)
         store.quarantine(TABLE)
         store.create(TABLE, dimension=3)
-        assert store.counts(TABLE) == {}
+        assert counted(store) == {}

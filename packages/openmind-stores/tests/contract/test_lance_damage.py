@@ -10,7 +10,7 @@ from openmind.domain.errors import StoreDamaged
 from openmind.domain.ids import Generation
 from openmind.domain.index import Visibility
 from openmind.ports.chunk_store import CandidateQuery, ChunkFilter, WordsQuery
-from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, keys, row, unit
+from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, counted, keys, row, unit
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 COUNTS = {(generation, f"file_{generation}"): 20 for generation in (1, 3, 4, 5, 6)}
@@ -80,7 +80,7 @@ def test_a_table_that_cannot_be_read_says_so_and_can_be_made_anew(folder: Path, 
     store = LanceChunkStore(folder)
 
     with pytest.raises(StoreDamaged):
-        store.counts(TABLE)
+        counted(store)
     with pytest.raises(StoreDamaged):
         ask(store, "alpha", vector=unit(1, 0, 0))
     with pytest.raises(StoreDamaged):
@@ -90,13 +90,13 @@ def test_a_table_that_cannot_be_read_says_so_and_can_be_made_anew(folder: Path, 
     store.quarantine(TABLE)
     store.create(TABLE, dimension=3)
     store.add(TABLE, [row(7, 0, "alpha")])
-    assert store.counts(TABLE) == {(7, "file_7"): 1}
+    assert counted(store) == {(7, "file_7"): 1}
 
 
 def test_a_lost_manifest_shows_in_the_counts(folder: Path) -> None:
     newest_manifest(folder).unlink()
 
-    assert LanceChunkStore(folder).counts(TABLE) == COUNTS | {(2, "file_2"): 20}
+    assert counted(LanceChunkStore(folder)) == COUNTS | {(2, "file_2"): 20}
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\0\0", b'{"version": 999}'])
@@ -107,9 +107,9 @@ def test_the_hint_to_the_newest_version_is_only_a_hint(folder: Path, content: by
         hint.write_bytes(content)
     store = LanceChunkStore(folder)
 
-    assert store.counts(TABLE) == COUNTS
+    assert counted(store) == COUNTS
     store.add(TABLE, [row(9, 0, "alpha")])
-    assert store.counts(TABLE) == COUNTS | {(9, "file_9"): 1}
+    assert counted(store) == COUNTS | {(9, "file_9"): 1}
 
 
 def test_what_is_no_table_can_be_put_aside_and_dropped(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_what_is_no_table_can_be_put_aside_and_dropped(tmp_path: Path) -> None:
     store.drop(TABLE)
     store.create(TABLE, dimension=3)
 
-    assert store.counts(TABLE) == {}
+    assert counted(store) == {}
     assert (tmp_path / f"{TABLE}.lance.broken-1").read_text() == "not a table"
     store.discard_quarantined()
     assert [path.name for path in tmp_path.iterdir()] == [f"{TABLE}.lance"]
@@ -135,7 +135,7 @@ def test_a_table_whose_making_was_interrupted_is_made(tmp_path: Path) -> None:
 
     store.create(TABLE, dimension=3)
 
-    assert store.counts(TABLE) == {}
+    assert counted(store) == {}
 
 
 def test_someone_elses_table_is_not_taken_for_ours(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_someone_elses_table_is_not_taken_for_ours(tmp_path: Path) -> None:
     store = LanceChunkStore(tmp_path)
 
     with pytest.raises(StoreDamaged, match="words"):
-        store.counts(TABLE)
+        counted(store)
 
 
 @pytest.mark.parametrize("breaking", [cut, Path.unlink, lambda path: os.truncate(path, path.stat().st_size // 2)])
@@ -162,7 +162,7 @@ def test_broken_indexes_fail_their_legs_only_and_the_next_fold_mends_them(
     found = ask(store, "alpha", "w1", vector=unit(1, 0, 0))
     assert found.words_error != ""
     assert found.words == ()
-    assert store.counts(TABLE) == COUNTS
+    assert counted(store) == COUNTS
     assert store.health().rows == {TABLE: 100}
 
     store.fold(TABLE)
@@ -171,6 +171,79 @@ def test_broken_indexes_fail_their_legs_only_and_the_next_fold_mends_them(
     assert (mended.words_error, mended.vectors_error) == ("", "")
     assert len(mended.words) == len(mended.vectors) == 100
     assert store.health().unindexed_rows == {TABLE: 0}
+
+
+def mended(folder: Path, breaking: Callable[[], object], *, thoroughly: bool = False) -> LanceChunkStore:
+    """Break something behind a seal, and let it be mended; a new process does that."""
+    sealed = LanceChunkStore(folder).seal(TABLE)
+    breaking()
+    store = LanceChunkStore(folder)
+    changes = store.compare(TABLE, sealed)
+    assert changes.damaged or thoroughly
+    store.mend(TABLE, changes, thoroughly=thoroughly)
+    return store
+
+
+def all_is_found(store: LanceChunkStore) -> bool:
+    found = [ask(store, "alpha", f"w{n}", vector=unit(1, 0, 0)) for n in (1, 3, 4, 5, 6)]
+    return all(
+        (each.words_error, each.vectors_error) == ("", "") and len(each.words) == len(each.vectors) == 100
+        for each in found
+    )
+
+
+@pytest.mark.parametrize("file", ["part_0_invert", "part_0_docs", "part_0_tokens", "metadata", "page_data", "bitmap"])
+@pytest.mark.parametrize("breaking", [cut, blank, Path.unlink, lambda path: os.truncate(path, 20)])
+def test_every_broken_file_of_an_index_is_mended(folder: Path, file: str, breaking: Callable[[Path], object]) -> None:
+    broken = [path for path in index_files(folder) if path.name.startswith(file)]
+    assert broken
+
+    store = mended(folder, lambda: [breaking(path) for path in broken])
+
+    assert all_is_found(store)
+    assert counted(store) == COUNTS
+
+
+def test_lost_indexes_are_made_anew(folder: Path) -> None:
+    store = mended(folder, lambda: shutil.rmtree(folder / f"{TABLE}.lance" / "_indices"))
+
+    assert all_is_found(store)
+
+
+def test_files_of_old_versions_that_were_cleaned_away_are_no_damage(folder: Path) -> None:
+    store = LanceChunkStore(folder)
+    sealed = store.seal(TABLE)
+    store.merge(TABLE)
+    store.clean(TABLE, older_than_s=0)
+
+    changes = store.compare(TABLE, sealed)
+
+    assert changes.lost
+    assert not store.mend(TABLE, changes)
+    assert counted(store) == COUNTS
+
+
+def test_a_blank_data_file_is_damage_even_if_it_can_be_read(folder: Path) -> None:
+    middle = data(folder)
+    content = bytearray(middle.read_bytes())
+    content[40:80] = bytes(40)
+
+    with pytest.raises(StoreDamaged, match="were changed"):
+        mended(folder, lambda: middle.write_bytes(content))
+
+
+def test_mending_thoroughly_mends_an_index_whose_files_nobody_touched(folder: Path) -> None:
+    for path in index_files(folder):
+        cut(path)  # before anything was sealed
+
+    assert all_is_found(mended(folder, lambda: None, thoroughly=True))
+
+
+def test_mending_thoroughly_reads_every_row(folder: Path) -> None:
+    blank(data(folder))
+
+    with pytest.raises(StoreDamaged):
+        mended(folder, lambda: None, thoroughly=True)
 
 
 def test_a_view_whose_version_was_cleaned_away_goes_on_with_the_newest(folder: Path) -> None:

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from openmind.testing.contracts.chunk_store import TABLE, ask
+from openmind.testing.contracts.chunk_store import TABLE, ask, counted
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 ROWS = 60
@@ -17,7 +17,7 @@ VERBS = ("add", "added", "delete", "deleted")
 WRITER = """
 import sys
 from pathlib import Path
-from openmind.testing.contracts.chunk_store import TABLE, row, unit
+from openmind.testing.contracts.chunk_store import TABLE, counted, row, unit
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.policy import UpkeepPolicy
 
@@ -53,7 +53,7 @@ def test_a_kill_loses_nothing_and_leaves_nothing_half_done(tmp_path: Path) -> No
         begun = numbers["add"] - numbers["added"]
         going = numbers["delete"] - numbers["deleted"]
 
-        counts = LanceChunkStore(tmp_path).counts(TABLE)
+        counts = counted(LanceChunkStore(tmp_path))
 
         there = {int(number) for number, _ in counts}
         assert set(counts.values()) <= {ROWS}
@@ -66,7 +66,7 @@ def test_a_kill_loses_nothing_and_leaves_nothing_half_done(tmp_path: Path) -> No
         generation = max([generation, *(number for _, number in said)])
     reader.fold(TABLE)
     reader.merge(TABLE)
-    assert {int(number) for number, _ in reader.counts(TABLE)} == expected
+    assert {int(number) for number, _ in counted(reader)} == expected
     assert generation > ROUNDS
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from openmind.domain.ids import Generation, SourceId
 from openmind.ports.chunk_store import ChunkFilter
-from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, keys, row
+from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, counted, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import Caches, Dataset
 from openmind_stores.lance.policy import UpkeepPolicy
@@ -141,7 +141,7 @@ def test_cleaning_gives_the_space_of_old_versions_back(store: LanceChunkStore) -
     store.clean(TABLE, older_than_s=0)
 
     assert store.size_bytes() < before / 2
-    assert store.counts(TABLE) == {(6, "file_6"): 50}
+    assert counted(store) == {(6, "file_6"): 50}
 
 
 def test_a_reader_never_fails_while_rows_are_written_merged_and_cleaned(store: LanceChunkStore) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from openmind.testing.contracts.chunk_store import TABLE, ask, keys, row, unit
+from openmind.testing.contracts.chunk_store import TABLE, ask, counted, keys, row, unit
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.schema import COLUMNS
 
@@ -34,4 +34,4 @@ def test_lancedb_opens_searches_and_optimizes_our_table(tmp_path: Path) -> None:
     store.add(TABLE, [row(4, 0, "alpha c++ w4", vector=unit(1, 4, 0))])
     store.fold(TABLE)
     assert keys(ask(store, phrases=(("c++", "w4"),)).words) == [(4, 0)]
-    assert store.counts(TABLE) == {(1, "file_1"): 20, (3, "file_3"): 20, (4, "file_4"): 1}
+    assert counted(store) == {(1, "file_1"): 20, (3, "file_3"): 20, (4, "file_4"): 1}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from openmind.domain.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+from openmind.domain.errors import CatalogDamaged, StoreBusy, StoreError, StoreFull, StoreReadOnly
 from openmind_stores.sqlite.catalog import SqliteCatalog
 from openmind_stores.sqlite.connection import Link, open_reader, open_writer
 from openmind_stores.sqlite.errors import translate, translate_os
@@ -51,9 +51,9 @@ def failure(code: int) -> sqlite3.Error:
         (sqlite3.SQLITE_BUSY_SNAPSHOT, StoreBusy),
         (sqlite3.SQLITE_LOCKED, StoreBusy),
         (sqlite3.SQLITE_PROTOCOL, StoreBusy),
-        (sqlite3.SQLITE_CORRUPT, StoreDamaged),
-        (sqlite3.SQLITE_CORRUPT_VTAB, StoreDamaged),
-        (sqlite3.SQLITE_NOTADB, StoreDamaged),
+        (sqlite3.SQLITE_CORRUPT, CatalogDamaged),
+        (sqlite3.SQLITE_CORRUPT_VTAB, CatalogDamaged),
+        (sqlite3.SQLITE_NOTADB, CatalogDamaged),
         (sqlite3.SQLITE_CANTOPEN, StoreError),
         (sqlite3.SQLITE_IOERR_READ, StoreError),
         (sqlite3.SQLITE_ERROR, StoreError),
@@ -140,7 +140,7 @@ def test_a_file_that_is_no_database_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "openmind.sqlite"
     path.write_bytes(b"this is a letter to my aunt\n" * 500)
 
-    with pytest.raises(StoreDamaged):
+    with pytest.raises(CatalogDamaged):
         open_reader(path)
 
 
@@ -148,7 +148,7 @@ def test_a_database_that_was_cut_off_is_damaged(path: Path) -> None:
     with path.open("r+b") as file:
         file.truncate(5_000)
 
-    with pytest.raises(StoreDamaged):
+    with pytest.raises(CatalogDamaged):
         open_reader(path).value("SELECT COUNT(*) FROM files")
 
 

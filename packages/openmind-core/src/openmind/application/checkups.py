@@ -11,16 +11,13 @@ from openmind.application.home_keeping import HomeKeeping
 from openmind.application.indexing import IndexService
 from openmind.application.jobs import JobService
 from openmind.application.rebuilding import Rebuild
-from openmind.application.recovery import Recovery, fingerprint_key
-from openmind.domain.checkup import Checkup, Repair
+from openmind.application.recovery import Recovery, damage
+from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.errors import IndexingBusy, StoreReadOnly
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
 from openmind.domain.upkeep import HomeCondition
 from openmind.ports.storage import Storage, StorageHealth
-
-COUNT_ROWS = "count"
-"""No table ever looks like this: recovery then takes nothing for granted."""
 
 
 @frozen(kw_only=True)
@@ -51,11 +48,18 @@ class Doctor:
             *findings.of_home(condition, idle=compared is not None),
             *findings.of_catalog(health),
             *(findings.of_stores(compared) if compared is not None else ()),
+            *(self._of_files() if compared is not None else ()),
             *findings.of_jobs(self.jobs.current(), self.jobs.now()),
             *findings.of_plugins(self.plugins),
             *findings.of_provider(self.provider_health),
         )
         return Checkup(facts=tuple(self._facts(health, condition, lock, compared)), findings=found)
+
+    def _of_files(self) -> Iterator[Finding]:
+        with self.storage.catalog.reading() as snapshot:
+            told = damage(snapshot, self.storage.chunks)
+        if told:
+            yield Finding(code="index.damaged", message=told, repair="makes what is damaged anew")
 
     def repair(self) -> Repair:
         """Mend what can be mended without reading a file of the person. Done again, it does nothing.
@@ -96,11 +100,8 @@ class Doctor:
 
     def _mend_stores(self) -> Iterator[str]:
         before = compare(self.storage)
-        with self.storage.catalog.writing() as session:
-            for found in before.tables:
-                session.set_setting(fingerprint_key(found.table), COUNT_ROWS)
         recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
-        yield from recovery.recover()
+        yield from recovery.recover(closely=True)
         if before.begun:
             yield f"Gave up {before.begun:,} versions of files that were never finished."
         for found in before.tables:

@@ -1,7 +1,10 @@
 """Compares the two stores, row for row, without changing anything."""
 
+from collections.abc import Iterable, Iterator
+
 from attrs import frozen
 
+from openmind.application.differences import Counted, differences, is_dead
 from openmind.application.flushing import OWN_TABLE
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.index import IndexTable, TableState
@@ -53,21 +56,29 @@ def compare(storage: Storage) -> StoreComparison:
 
 
 def _compare_table(storage: Storage, table: IndexTable) -> TableComparison:
+    rows = lost = orphans = 0
+
+    def counted(there: Iterable[Counted]) -> Iterator[Counted]:
+        nonlocal rows
+        for each in there:
+            rows += each[2]
+            yield each
+
     try:
-        counts = storage.chunks.counts(table.name)
+        there = counted(storage.chunks.counts(table.name))
     except StoreDamaged as damage:
         return TableComparison(table=table, unreadable=damage.message)
-    rows = sum(counts.values())
     with storage.catalog.reading() as snapshot:
-        known = {entry.generation for entry in snapshot.garbage(died_before=float("inf"), limit=10_000_000)}
-        known |= {generation for _, generation in snapshot.intents()}
+        visibility = snapshot.visibility(table.id)
         filling = table.state is TableState.FILLING
         expected = snapshot.filled_generations(table.id) if filling else snapshot.live_generations()
-        lost = sum(1 for generation, file_id, chunks in expected if counts.pop((generation, file_id), 0) != chunks)
-        if filling:  # what a run wrote to both tables and has not noted as filled is filled later
-            known |= {generation for generation, _, _ in snapshot.live_generations()}
-    orphans = {generation for generation, _ in counts} - known
-    return TableComparison(table=table, rows=rows, lost_files=lost, orphans=len(orphans))
+        for found in differences(there, expected):
+            lost += found.expected > 0
+            if not found.expected and not is_dead(found.generation, visibility):
+                file = snapshot.file(found.file_id) if filling else None
+                # What a run wrote to both tables and has not noted as filled is filled later.
+                orphans += file is None or file.live_generation != found.generation
+    return TableComparison(table=table, rows=rows, lost_files=lost, orphans=orphans)
 
 
 def _unpublished(snapshot: CatalogReader) -> int:

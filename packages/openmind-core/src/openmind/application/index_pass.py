@@ -233,7 +233,6 @@ class IndexPass:
             for table in tables:
                 self._storage.chunks.merge(table.name)
         recovery.clean(touched=bool(added or swept))
-        self._storage.chunks.discard_quarantined()
         with self._storage.catalog.writing() as session:
             session.drop_plan(self.log.run.id)
             session.drop_unused_texts()

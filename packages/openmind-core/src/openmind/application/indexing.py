@@ -10,10 +10,10 @@ from attrs import frozen
 from openmind.application.attention import Attention, Stopped
 from openmind.application.index_means import IndexMeans
 from openmind.application.index_pass import IndexPass
-from openmind.application.recovery import Recovery
+from openmind.application.recovery import Recovery, suspect
 from openmind.application.run_log import RunLog
 from openmind.domain.control import RunControl, Uninterrupted
-from openmind.domain.errors import NoSources, OpenMindError
+from openmind.domain.errors import NoSources, OpenMindError, StoreDamaged
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import JobId, new_run_id
 from openmind.domain.jobs import RUN_DIED, IndexReport, IndexRun, JobState, ProcessMark
@@ -77,6 +77,8 @@ class IndexService:
                 raise
             except OpenMindError as failure:
                 pass_.give_up()
+                if isinstance(failure, StoreDamaged):
+                    suspect(self._storage.catalog)
                 self._note_failure(log, failure.message)
                 raise
             except BaseException:

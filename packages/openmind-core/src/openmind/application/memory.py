@@ -13,6 +13,7 @@ from openmind.application.documents import DocumentService
 from openmind.application.indexing import IndexService
 from openmind.application.jobs import JobService
 from openmind.application.models import ModelService
+from openmind.application.recovery import damage
 from openmind.application.searching import SearchService
 from openmind.application.sources import SourceService
 from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AskRequest
@@ -139,6 +140,7 @@ class OpenMind:
             tables = snapshot.tables()
             waiting = [snapshot.setting(waiting_key(source.id)) for source in sources]
             latest = snapshot.latest_job()
+            damaged = damage(snapshot, self.storage.chunks)
         job = None if latest is None else self.jobs.as_it_is(latest)
         run = self.jobs.believable_run(runs[0]) if runs else None
         missing = tuple(s.path for s in sources if s.enabled and not self.tree.root(s).present)
@@ -162,7 +164,7 @@ class OpenMind:
             missing_sources=missing,
             text_bytes=counts.text_bytes,
             disk_bytes=self.storage.size_bytes(),
-            rebuilding=_rebuilding(tables),
+            rebuilding=_rebuilding(tables) or (damaged if _state_now(job, run) is None else ""),
             broken_plugins=tuple(report.name for report in self.plugins.broken),
         )
 

@@ -2,16 +2,17 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
 
 import attrs
 from attrs import frozen
 
-from openmind.domain.errors import StoreDamaged
-from openmind.domain.ids import FileId, Generation
-from openmind.domain.index import IndexTable, TableState
-from openmind.ports.catalog import Catalog, GarbageEntry
-from openmind.ports.chunk_store import ChunkStore
+from openmind.application.differences import Difference, differences, is_dead
+from openmind.domain.errors import OpenMindError, StoreDamaged
+from openmind.domain.index import IndexTable, TableState, Visibility
+from openmind.ports.catalog import Catalog, CatalogReader, GarbageEntry
+from openmind.ports.chunk_store import ChunkStore, TableChanges
 
 GRACE_S = 60.0
 """Replaced passages stay this long: a search that began before the change may still need them."""
@@ -25,9 +26,37 @@ SWEEP = 5_000
 """Generations that are swept at once."""
 
 
-def fingerprint_key(table: IndexTable) -> str:
+SUSPECT = "suspect"
+"""Name of the setting that says that somebody met damage: the next run then takes nothing for granted."""
+
+
+def seal_key(table: IndexTable) -> str:
     """Name of the setting that says what the files of a table looked like when the last run ended."""
-    return f"fingerprint:{table.name}"
+    return f"seal:{table.name}"
+
+
+def suspect(catalog: Catalog) -> None:
+    """Let the next run look closely; where that cannot be written down, no run can mend anything either."""
+    with suppress(OpenMindError):
+        with catalog.reading() as snapshot:
+            known = snapshot.setting(SUSPECT) is not None
+        if not known:
+            with catalog.writing() as session:
+                session.set_setting(SUSPECT, "1")
+
+
+def damage(snapshot: CatalogReader, chunks: ChunkStore) -> str:
+    """Say in a sentence that the index is damaged, as far as its files tell; empty when they look well.
+
+    Starts no engine. While a run is under way its files change, and nothing can be said.
+    """
+    tables = [table for table in snapshot.tables() if table.state is TableState.LIVE]
+    seals = {table.name: snapshot.setting(seal_key(table)) or "" for table in tables}
+    if snapshot.setting(SUSPECT) is None and not any(
+        chunks.compare(name, seal).damaged for name, seal in seals.items()
+    ):
+        return ""
+    return "The index is damaged; the next `openmind index` mends it."
 
 
 @frozen(kw_only=True)
@@ -38,8 +67,11 @@ class Recovery:
     chunks: ChunkStore
     clock: Callable[[], float] = time.time
 
-    def recover(self) -> tuple[str, ...]:
+    def recover(self, *, closely: bool = False) -> tuple[str, ...]:
         """Give up what was begun, compare the stores if anything but a finished run touched them.
+
+        Args:
+            closely: compare the stores in any case, and look at every byte on the disk.
 
         Returns:
             A sentence for each thing that had to be mended.
@@ -47,17 +79,23 @@ class Recovery:
         with self.catalog.reading() as snapshot:
             begun = bool(snapshot.intents())
             tables = snapshot.tables()
-            prints = {table.id: snapshot.setting(fingerprint_key(table)) for table in tables}
+            seals = {table.id: snapshot.setting(seal_key(table)) or "" for table in tables}
+            suspected = snapshot.setting(SUSPECT) is not None
+        closely |= suspected
         if begun:
             with self.catalog.writing() as session:
                 session.abandon_all(at=0.0)
-        told = []
+        told: list[str] = []
         self.drop_dead()
         for table in tables:
             if table.state is TableState.DEAD:
                 continue
-            if self.chunks.fingerprint(table.name) != (prints[table.id] or ""):
-                told += self._reconcile(table)
+            changes = self.chunks.compare(table.name, seals[table.id], closely=closely)
+            if changes or closely:
+                told += self._reconcile(table, changes, thoroughly=suspected)
+        if suspected:
+            with self.catalog.writing() as session:
+                session.set_setting(SUSPECT, None)
         return tuple(told)
 
     def drop_dead(self) -> None:
@@ -68,7 +106,7 @@ class Recovery:
             self.chunks.drop(table.name)
             with self.catalog.writing() as session:
                 session.forget_table(table.id)
-                session.set_setting(fingerprint_key(table), None)
+                session.set_setting(seal_key(table), None)
 
     def clean(self, *, touched: bool = True) -> None:
         """Give back the space of old versions, which hold what was deleted.
@@ -96,15 +134,19 @@ class Recovery:
             self.sweep()
 
     def seal(self) -> None:
-        """Note what the tables look like now, as the last thing a run does."""
+        """Note what the tables look like now, as the last thing a run does.
+
+        What was moved aside goes: it may hold what a person removed, and what it held was made again or will be.
+        """
+        self.chunks.discard_quarantined()
         with self.catalog.reading() as snapshot:
             tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
-            noted = {table.name: snapshot.setting(fingerprint_key(table)) for table in tables}
-        prints = {table: self.chunks.fingerprint(table.name) for table in tables}
-        if any(noted[table.name] != print_ for table, print_ in prints.items()):
+            noted = {table.id: snapshot.setting(seal_key(table)) or "" for table in tables}
+        seals = {table.id: self.chunks.seal(table.name, former=noted[table.id]) for table in tables}
+        if seals != noted:
             with self.catalog.writing() as session:
-                for table, print_ in prints.items():
-                    session.set_setting(fingerprint_key(table), print_)
+                for table in tables:
+                    session.set_setting(seal_key(table), seals[table.id])
 
     def sweep(self, *, grace_s: float = GRACE_S) -> int:
         """Delete the passages that nobody may see for so long; returns how many generations.
@@ -115,14 +157,14 @@ class Recovery:
         swept = 0
         removed: set[str] = set()
         while entries := self._due(grace_s):
-            by_table: dict[int, list[Generation]] = {}
+            by_table: dict[int, list[GarbageEntry]] = {}
             for entry in entries:
-                by_table.setdefault(entry.table_id, []).append(entry.generation)
+                by_table.setdefault(entry.table_id, []).append(entry)
             with self.catalog.reading() as snapshot:
                 names = {table.id: table.name for table in snapshot.tables()}
-            for table_id, generations in by_table.items():
+            for table_id, dead in by_table.items():
                 if table_id in names:
-                    self.chunks.delete(names[table_id], generations)
+                    self.chunks.delete(names[table_id], [entry.generation for entry in dead])
             removed |= {names[entry.table_id] for entry in entries if not entry.died_at and entry.table_id in names}
             with self.catalog.writing() as session:
                 session.drop_garbage(entries)
@@ -135,54 +177,47 @@ class Recovery:
         with self.catalog.reading() as snapshot:
             return snapshot.garbage(died_before=self.clock() - grace_s, limit=SWEEP)
 
-    def _reconcile(self, table: IndexTable) -> list[str]:
-        """Compare, row for row, what the catalog says is there with what is there."""
+    def _reconcile(self, table: IndexTable, changes: TableChanges, *, thoroughly: bool) -> Iterator[str]:
+        """Mend the indexes of a table, then compare, row for row, what the catalog says is there with what is there."""
         try:
+            mended = self.chunks.mend(table.name, changes, thoroughly=thoroughly)
             counts = self.chunks.counts(table.name)
         except StoreDamaged:
-            return self._rebuild(table)
+            self._rebuild(table)
+            yield "The index could not be read. It was moved aside and is made again from the kept text."
+            return
+        if mended:
+            yield "Parts of the index were damaged and have been made anew."
+        lost = 0
         with self.catalog.reading() as snapshot:
-            garbage = {entry.generation for entry in snapshot.garbage(died_before=float("inf"), limit=10_000_000)}
-            if table.state is TableState.FILLING:
-                lost = _compare(counts, snapshot.filled_generations(table.id))
-            else:
-                lost = _compare(counts, snapshot.live_generations())
-        strangers = {generation for generation, _ in counts} - garbage
+            visibility = snapshot.visibility(table.id)
+            filling = table.state is TableState.FILLING
+            expected = snapshot.filled_generations(table.id) if filling else snapshot.live_generations()
+            found = differences(counts, expected)
+            while some := list(islice(found, SWEEP)):
+                lost += self._settle(table, some, visibility)
+        if lost and not filling:
+            yield f"The index had lost passages of {lost:,} files; they are made again from the kept text."
+
+    def _settle(self, table: IndexTable, found: list[Difference], visibility: Visibility) -> int:
+        """Delete the rows that should not be there, or not in that number; returns of how many files some are missing.
+
+        Those files lose their generation: the next plan makes their passages again.
+        """
+        strangers = {each.generation for each in found if each.rows and not is_dead(each.generation, visibility)}
         if strangers:
             self.chunks.delete(table.name, strangers)
-        if table.state is TableState.FILLING:
-            with self.catalog.writing() as session:
-                session.unmark_filled(table.id, [generation for generation, _ in lost])
-            return []
-        self._unpublish([file_id for _, file_id in lost])
-        if not lost:
-            return []
-        return [f"The index had lost passages of {len(lost)} files; they are made again from the kept text."]
+        lost = [each for each in found if each.expected]
+        with self.catalog.writing() as session:
+            if table.state is TableState.FILLING:
+                session.unmark_filled(table.id, [each.generation for each in lost])
+            elif lost:
+                records = session.files([each.file_id for each in lost]).values()
+                session.record([attrs.evolve(record, live_generation=None) for record in records], at=0.0)
+        return len(lost)
 
-    def _unpublish(self, lost: list[FileId]) -> None:
-        """Let files lose their generation: the next plan makes their passages again."""
-        remaining = iter(lost)
-        while part := list(islice(remaining, 1_000)):
-            with self.catalog.writing() as session:
-                records = [attrs.evolve(record, live_generation=None) for record in session.files(part).values()]
-                session.record(records, at=0.0)
-
-    def _rebuild(self, table: IndexTable) -> list[str]:
+    def _rebuild(self, table: IndexTable) -> None:
         self.chunks.quarantine(table.name)
         self.chunks.create(table.name, dimension=table.identity.embedder.dimension)
         with self.catalog.writing() as session:
             session.empty_table(table.id, at=0.0)
-        return ["The index could not be read. It was moved aside and is made again from the kept text."]
-
-
-def _compare(
-    counts: dict[tuple[Generation, FileId], int], expected: Iterator[tuple[Generation, FileId, int]]
-) -> list[tuple[Generation, FileId]]:
-    """Take what is as it should be out of `counts`; return those of which passages are missing or doubled."""
-    lost = []
-    for generation, file_id, chunks in expected:
-        if counts.get((generation, file_id), 0) == chunks:
-            counts.pop((generation, file_id))
-        else:
-            lost.append((generation, file_id))
-    return lost

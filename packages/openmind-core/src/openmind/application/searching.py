@@ -8,6 +8,7 @@ from attrs import evolve, field, frozen
 
 from openmind.application.embedders import BUILTIN
 from openmind.application.patience import patiently
+from openmind.application.recovery import suspect
 from openmind.application.snapshot_search import Findings, Question, SnapshotSearch
 from openmind.application.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
@@ -100,10 +101,11 @@ class SearchService:
         question = Question(
             query=analysed, whole=whole(query, analysed), limit=request.limit, per_file=request.per_file
         )
+        unreadable = _result(query, SearchState.NOTHING_FOUND, Findings(), (UNREADABLE,))
         for _ in range(ATTEMPTS):
             meaning = self._embed(query)
             if meaning is None:
-                break
+                return self._empty(query, unreadable)
             try:
                 result = self._look(query, request.filters, question, meaning)
             except StoreDamaged:
@@ -112,7 +114,8 @@ class SearchService:
                 return result
             if result is not None:
                 return self._empty(query, result)
-        return self._empty(query, _result(query, SearchState.NOTHING_FOUND, Findings(), (UNREADABLE,)))
+        suspect(self.catalog)
+        return self._empty(query, unreadable)
 
     def _embed(self, query: str) -> Meaning | None:
         """Embed a query for the table that is live now, outside of any transaction; None when there is none."""
@@ -152,7 +155,8 @@ class SearchService:
         """Search one snapshot; None when another table is live by now.
 
         Raises:
-            StoreDamaged: the catalog, or the table, cannot be read.
+            StoreDamaged: the table cannot be read.
+            CatalogDamaged: the catalog cannot be read.
         """
         with self.catalog.reading() as snapshot:
             table = snapshot.live_table()
@@ -182,6 +186,8 @@ class SearchService:
                     unfiltered = evolve(search, sources=allowed, filter=everything)
                     if unfiltered.find(evolve(asked, limit=1)).relevant:
                         state = SearchState.FILTERED_OUT
+        if found.notes:
+            suspect(self.catalog)
         return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
 
     def _empty(self, query: str, result: SearchResult) -> SearchResult:

@@ -30,6 +30,15 @@ PROSE = 6
 WITNESSES = 3
 """The best of each leg that are read in any case: they decide how much of the query is met."""
 
+MENDED = "the next `openmind index` mends it."
+FAILED: Mapping[tuple[bool, bool], tuple[str, ...]] = {
+    (False, False): (),
+    (True, False): (f"Found by meaning only: the index of words is damaged; {MENDED}",),
+    (False, True): (f"Found by words only: the index of vectors is damaged; {MENDED}",),
+    (True, True): (f"Nothing can be found: the index is damaged; {MENDED}",),
+}
+"""What is told when the words leg, the vectors leg, or both failed."""
+
 
 @frozen(kw_only=True)
 class Question:
@@ -116,18 +125,14 @@ class SnapshotSearch:
         query = CandidateQuery(words=words, vector=question.vector, filter=self.filter, limit=width)
         found = self.view.candidates(query)
         files = self._files((*found.words, *found.vectors))
-        notes = []
-        if found.words_error:
-            notes.append(f"Found by meaning only: the index of words failed ({found.words_error}).")
-        if found.vectors_error:
-            notes.append(f"Found by words only: the vectors could not be searched ({found.vectors_error}).")
+        failed = (bool(found.words_error), bool(found.vectors_error))
         return Legs(
             words=None if words is None or found.words_error else self._shown(found.words, files),
             vectors=None if question.vector is None or found.vectors_error else self._shown(found.vectors, files),
             files=files,
             background=found.background,
             full=max(len(found.words), len(found.vectors)) >= width,
-            notes=tuple(notes),
+            notes=FAILED[failed],
         )
 
     def _files(self, candidates: Iterable[Candidate]) -> dict[FileId, FileRecord]:

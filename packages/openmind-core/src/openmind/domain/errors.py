@@ -184,9 +184,15 @@ class StoreReadOnly(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """A store holds something that cannot be read."""
+    """Something that was made from the catalog cannot be read: it can be made again."""
 
     code = "store.damaged"
+
+
+class CatalogDamaged(StoreError):
+    """The catalog cannot be read: nothing else knows what it knew."""
+
+    code = "store.catalog_damaged"
 
 
 class ArchiveDamaged(StoreError):

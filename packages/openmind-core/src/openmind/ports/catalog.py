@@ -415,7 +415,7 @@ class Catalog(Protocol):
 
         Raises:
             HomeNewer, HomeForeign: another program, or a newer OpenMind, wrote the catalog.
-            StoreDamaged, StoreError: it cannot be read, or has not been initialised.
+            CatalogDamaged, StoreError: it cannot be read, or has not been initialised.
         """
         ...
 
@@ -424,7 +424,7 @@ class Catalog(Protocol):
 
         Raises:
             StoreBusy: another process holds it for longer than five seconds.
-            StoreFull, StoreReadOnly, StoreDamaged, StoreError: nothing was changed.
+            StoreFull, StoreReadOnly, CatalogDamaged, StoreError: nothing was changed.
         """
         ...
 
@@ -435,6 +435,6 @@ class Catalog(Protocol):
             Whether nothing of it is left; False while a reader still sees what was deleted.
 
         Raises:
-            StoreBusy, StoreFull, StoreReadOnly, StoreDamaged, StoreError: as `writing`.
+            StoreBusy, StoreFull, StoreReadOnly, CatalogDamaged, StoreError: as `writing`.
         """
         ...

@@ -92,15 +92,31 @@ class ChunkView(Protocol):
         """Fetch rows; what is not there is left out."""
         ...
 
-    def vectors_of(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, bytes]:
-        """Fetch only vectors; rows without one are left out."""
-        ...
-
     def file_rows(
         self, generation: Generation, file_id: FileId, *, start: int = 0, limit: int = 1_000
     ) -> list[ChunkRow]:
         """Fetch the rows of one file in order, from index `start`, without vectors."""
         ...
+
+
+@frozen(kw_only=True)
+class TableChanges:
+    """How the files of a table differ from those that were sealed."""
+
+    fresh: bool = False
+    """Whether something was written since, or nothing was ever sealed."""
+    lost: tuple[str, ...] = ()
+    """Names of files that are not there any more: damage, unless old versions were being cleaned away."""
+    changed: tuple[str, ...] = ()
+    """Names of files that hold something else now: damage."""
+
+    def __bool__(self) -> bool:
+        return self.fresh or self.damaged
+
+    @property
+    def damaged(self) -> bool:
+        """Whether anything is not as it was."""
+        return bool(self.lost or self.changed)
 
 
 @frozen(kw_only=True)
@@ -173,8 +189,10 @@ class ChunkStore(Protocol):
         """Give back the disk space of versions older than that."""
         ...
 
-    def counts(self, table: str) -> dict[tuple[Generation, FileId], int]:
-        """Count the rows of each generation and file: what recovery compares with the catalog.
+    def counts(self, table: str) -> Iterator[tuple[Generation, FileId, int]]:
+        """Stream how many rows each generation of a file has, ascending by generation and file.
+
+        It is what recovery compares with the catalog.
 
         Raises:
             StoreDamaged: the table cannot be read.
@@ -193,10 +211,28 @@ class ChunkStore(Protocol):
         """
         ...
 
-    def fingerprint(self, table: str) -> str:
-        """Sum up the files of a table by names and sizes, without starting the engine; empty when it is not there.
+    def seal(self, table: str, *, former: str = "") -> str:
+        """Note the files of a table with their checksums, without starting the engine; empty when it is not there.
 
-        Another fingerprint than at the end of the last run means that something else touched the files.
+        What `former`, an earlier seal, noted and nobody touched since is not read again.
+        """
+        ...
+
+    def compare(self, table: str, seal: str, *, closely: bool = False) -> TableChanges:
+        """Say what became of the files of a table since they were sealed, without starting the engine.
+
+        Reads only files that look as if they had been touched; all of them when it is to look `closely`.
+        """
+        ...
+
+    def mend(self, table: str, changes: TableChanges, *, thoroughly: bool = False) -> bool:
+        """Build anew the indexes that changes damaged; `thoroughly` reads every row and builds every index anew.
+
+        Returns:
+            Whether an index was made anew.
+
+        Raises:
+            StoreDamaged: rows are damaged, which only the catalog can bring back.
         """
         ...
 

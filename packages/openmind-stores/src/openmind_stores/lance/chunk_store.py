@@ -1,6 +1,5 @@
 """The chunk store over LanceDB tables."""
 
-import hashlib
 import os
 import shutil
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.ids import FileId, Generation
-from openmind.ports.chunk_store import ChunkView, StoreHealth
+from openmind.ports.chunk_store import ChunkView, StoreHealth, TableChanges
 
+from openmind_stores.lance import seals
 from openmind_stores.lance.errors import writing
 from openmind_stores.lance.policy import UpkeepPolicy
 
@@ -90,7 +90,7 @@ class LanceChunkStore:
         """Give back the space of old versions."""
         self._table(table).clean(older_than_s=older_than_s)
 
-    def counts(self, table: str) -> dict[tuple[Generation, FileId], int]:
+    def counts(self, table: str) -> Iterator[tuple[Generation, FileId, int]]:
         """Count the rows of each generation and file."""
         return self._table(table).counts()
 
@@ -106,13 +106,17 @@ class LanceChunkStore:
         caches, samples = self._remembered()
         yield LanceChunkView(self._table_with(table, caches), samples)
 
-    def fingerprint(self, table: str) -> str:
-        """Sum up a table's files by names and sizes; loads nothing."""
-        path = self._path(table)
-        if not path.is_dir():
-            return ""
-        files = sorted(f"{file.relative_to(path)}\x1f{size_of(file)}" for file in path.rglob("*"))
-        return hashlib.sha256("\x1e".join(files).encode("utf-8", "surrogateescape")).hexdigest()
+    def seal(self, table: str, *, former: str = "") -> str:
+        """Note the files of a table; loads nothing."""
+        return seals.seal(self._path(table), former=former)
+
+    def compare(self, table: str, seal: str, *, closely: bool = False) -> TableChanges:
+        """Say what became of a table's files; loads nothing."""
+        return seals.compare(self._path(table), seal, closely=closely)
+
+    def mend(self, table: str, changes: TableChanges, *, thoroughly: bool = False) -> bool:
+        """Build damaged indexes anew."""
+        return self._table(table).mend(changes, thoroughly=thoroughly)
 
     def health(self) -> StoreHealth:
         """Measure what is there; loads Lance to count rows."""

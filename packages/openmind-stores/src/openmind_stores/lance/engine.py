@@ -192,11 +192,22 @@ class Dataset:
         for batch in scanner.to_batches():
             yield self._unpack(batch)
 
-    def pairs(self, first: str, second: str) -> dict[tuple[object, object], int]:
-        """Count the rows of each pair of values of two columns."""
-        grouped = self.native.to_table(columns=[first, second]).group_by([first, second]).aggregate([([], "count_all")])
-        keys = zip(grouped.column(first).to_pylist(), grouped.column(second).to_pylist(), strict=True)
-        return dict(zip(keys, grouped.column("count_all").to_pylist(), strict=True))
+    def pairs(self, first: str, second: str) -> Iterator[tuple[object, object, int]]:
+        """Count the rows of each pair of values of two columns, in ascending order; they are counted at once."""
+        table = self.native.to_table(columns=[first, second])
+        counted = table.group_by([first, second], use_threads=False).aggregate([([], "count_all")])
+        ordered = counted.sort_by([(first, "ascending"), (second, "ascending")])
+        names = (first, second, "count_all")
+        return (
+            each
+            for batch in ordered.to_batches(max_chunksize=4_096)
+            for each in zip(*(batch.column(name).to_pylist() for name in names), strict=True)
+        )
+
+    def read_through(self) -> None:
+        """Read every row; only whether that can be done matters."""
+        for _ in self.native.to_batches():
+            pass
 
     def row_ids(self, where: str, columns: Sequence[str]) -> tuple[list[int], Columns]:
         """Find rows and name them as `take` wants it."""
@@ -235,6 +246,10 @@ class Dataset:
         ).to_table()
         cosines = [1.0 - distance for distance in table.column(DISTANCE).to_pylist()]
         return list(zip(table.column(ROW_ID).to_pylist(), cosines, strict=True))
+
+    def index_segments(self) -> dict[str, str]:
+        """Say to which index each segment, which is a folder of that name, belongs."""
+        return {segment.uuid: each.name for each in self.native.describe_indices() for segment in each.segments}
 
     def index_names(self) -> frozenset[str]:
         return frozenset(each.name for each in self.native.describe_indices())

@@ -10,6 +10,7 @@ from attrs import frozen
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import StoreDamaged, StoreError
 from openmind.domain.ids import FileId, Generation
+from openmind.ports.chunk_store import TableChanges
 
 from openmind_stores.lance.conditions import of_generations
 from openmind_stores.lance.durability import durable
@@ -21,6 +22,9 @@ from openmind_stores.lance.upkeep import Upkeep, unindexed_words
 GENERATIONS_AT_ONCE = 5_000
 """Numbers in one condition: its text is parsed each time."""
 ROWS_AT_ONCE = 2_000
+
+ROWS = ("data/", "_deletions/", "_versions/")
+INDEXES = "_indices/"
 
 T = TypeVar("T")
 
@@ -97,10 +101,31 @@ class Table:
         with writing(self.name):
             data.clean(older_than_s=older_than_s)
 
-    def counts(self) -> dict[tuple[Generation, FileId], int]:
+    def mend(self, changes: TableChanges, *, thoroughly: bool) -> bool:
+        damaged = [name for name in changes.changed if name.startswith(ROWS)]
+        if damaged:
+            raise StoreDamaged(f"The passages (table {self.name}) were changed: {damaged[0]}", hint=REPAIR)
+        data = self.open()
+        if thoroughly:
+            with reading(self.name):
+                data.read_through()
+        broken = self.upkeep.broken(data, self._damaged_indexes(data, changes), every=thoroughly)
+        if broken:
+            self._tend(lambda data: self.upkeep.renew(data, broken))
+        return bool(broken)
+
+    def _damaged_indexes(self, data: Dataset, changes: TableChanges) -> frozenset[str]:
+        """Name the segments of indexes, each a folder, that are not whole any more."""
+        touched = {name.split("/")[1] for name in (*changes.lost, *changes.changed) if name.startswith(INDEXES)}
+        return frozenset(
+            each for each in data.index_segments() if each in touched or not (self.path / INDEXES / each).is_dir()
+        )
+
+    def counts(self) -> Iterator[tuple[Generation, FileId, int]]:
         data = self.open()
         with reading(self.name):
-            return cast("dict[tuple[Generation, FileId], int]", data.pairs("generation", "file_id"))
+            found = data.pairs("generation", "file_id")
+        return cast("Iterator[tuple[Generation, FileId, int]]", found)
 
     def state(self) -> tuple[int, int]:
         """Count rows, and those outside the text index."""

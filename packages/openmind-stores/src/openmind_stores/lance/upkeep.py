@@ -1,7 +1,7 @@
 """Tends the indexes and files of a table."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from attrs import frozen
 
@@ -40,6 +40,16 @@ class Upkeep:
         kept = [each.id for each in fragments if not each.deleted]
         if len(kept) < len(fragments):
             data.compact(rows_per_file=self.policy.small_file_rows, keep=kept)
+
+    def broken(self, data: Dataset, segments: Collection[str], *, every: bool) -> frozenset[str]:
+        """Name the indexes that these segments belong to; or every index there is, or should be."""
+        owners = data.index_segments()
+        return frozenset((*self._wanted(), *owners.values()) if every else (owners[each] for each in segments))
+
+    def renew(self, data: Dataset, names: Collection[str]) -> None:
+        """Build indexes anew, whatever is left of them."""
+        for name in sorted(names):
+            replace(data, name, self._wanted().get(name, self._build_vector_index))
 
     def _wanted(self) -> dict[str, Callable[[Dataset], None]]:
         """Say which indexes a table has from its first rows on, and how each is built."""

@@ -45,12 +45,6 @@ class LanceChunkView:
         columns = (*WITHOUT_VECTOR, "vector") if vectors else WITHOUT_VECTOR
         return {row.key: row for row in to_rows(self._fetch(keys, columns))}
 
-    def vectors_of(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, bytes]:
-        """Fetch only vectors; rows without one are left out."""
-        columns = self._fetch(keys, (*KEY, "vector"))
-        pairs = zip(to_keys(columns), columns["vector"], strict=True)
-        return {key: vector for key, vector in pairs if isinstance(vector, bytes)}
-
     def file_rows(
         self, generation: Generation, file_id: FileId, *, start: int = 0, limit: int = 1_000
     ) -> list[ChunkRow]:

@@ -4,7 +4,7 @@ import errno
 import sqlite3
 from pathlib import Path
 
-from openmind.domain.errors import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+from openmind.domain.errors import CatalogDamaged, StoreBusy, StoreError, StoreFull, StoreReadOnly
 
 _PRIMARY = 0xFF
 """The low byte of an extended result code is the primary one."""
@@ -24,7 +24,7 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
     if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
         return busy(path)
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return StoreDamaged(
+        return CatalogDamaged(
             f"{path} is damaged: {error}",
             hint="Restore it from a backup, or move it away and index again.",
         )

@@ -22,7 +22,7 @@ def is_current(path: Path) -> bool:
     """Whether the catalog is there and has the schema of today.
 
     Raises:
-        HomeNewer, HomeForeign, StoreDamaged, StoreError
+        HomeNewer, HomeForeign, CatalogDamaged, StoreError
     """
     try:
         link = open_reader(path)

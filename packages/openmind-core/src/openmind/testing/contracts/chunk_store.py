@@ -17,6 +17,7 @@ from openmind.ports.chunk_store import (
     Candidates,
     ChunkFilter,
     ChunkStore,
+    TableChanges,
     WordsQuery,
 )
 
@@ -87,6 +88,10 @@ def ask(
         return view.candidates(query)
 
 
+def counted(store: ChunkStore, table: str = TABLE) -> dict[tuple[int, str], int]:
+    return {(generation, file_id): rows for generation, file_id, rows in store.counts(table)}
+
+
 class ChunkStoreContract:
     """Subclass in an adapter's tests and give an empty `store` fixture; every promise is checked."""
 
@@ -97,7 +102,7 @@ class ChunkStoreContract:
     # Tables
 
     def test_a_new_table_is_empty(self, store: ChunkStore) -> None:
-        assert store.counts(TABLE) == {}
+        assert counted(store) == {}
         assert ask(store, "anything", vector=unit(1, 0, 0)) == Candidates()
 
     def test_making_a_table_again_changes_nothing(self, store: ChunkStore) -> None:
@@ -105,7 +110,7 @@ class ChunkStoreContract:
 
         store.create(TABLE, dimension=DIMENSION)
 
-        assert store.counts(TABLE) == {(1, "file_1"): 1}
+        assert counted(store) == {(1, "file_1"): 1}
 
     def test_a_table_of_another_dimension_cannot_be_used(self, store: ChunkStore) -> None:
         with pytest.raises(StoreDamaged):
@@ -134,9 +139,9 @@ class ChunkStoreContract:
         store.drop(TABLE)
 
         with pytest.raises(StoreDamaged):
-            store.counts(TABLE)
+            counted(store)
         store.create(TABLE, dimension=DIMENSION)
-        assert store.counts(TABLE) == {}
+        assert counted(store) == {}
         assert ask(store, "alpha") == Candidates()
 
     def test_dropping_what_is_not_there_does_nothing(self, store: ChunkStore) -> None:
@@ -148,7 +153,7 @@ class ChunkStoreContract:
             store.quarantine(TABLE)
             store.create(TABLE, dimension=DIMENSION + generation)
 
-        assert store.counts(TABLE) == {}
+        assert counted(store) == {}
         assert store.health().tables == (TABLE,)
 
     def test_quarantine_of_what_is_not_there_does_nothing(self, store: ChunkStore) -> None:
@@ -167,28 +172,56 @@ class ChunkStoreContract:
 
         assert store.health().tables == (TABLE,)
         assert store.health().size_bytes <= size
-        assert store.counts(TABLE) == {}
+        assert counted(store) == {}
 
-    def test_the_fingerprint_is_that_of_one_table_and_changes_with_it(self, store: ChunkStore) -> None:
-        assert store.fingerprint("chunks_9") == ""
-        before = store.fingerprint(TABLE)
-        assert before != ""
+    def test_a_seal_is_that_of_one_table_and_changes_with_it(self, store: ChunkStore) -> None:
+        assert store.seal("chunks_9") == ""
+        sealed = store.seal(TABLE)
+        assert sealed != ""
         store.create("chunks_2", dimension=2)
-        assert store.fingerprint(TABLE) == before
+        assert store.seal(TABLE) == store.seal(TABLE, former=sealed) == sealed
+        assert not store.compare(TABLE, sealed)
+        assert not store.compare(TABLE, sealed, closely=True)
 
         store.add(TABLE, [row(1, 0, "alpha")])
-        added = store.fingerprint(TABLE)
+        assert store.compare(TABLE, sealed) == TableChanges(fresh=True)
+        added = store.seal(TABLE, former=sealed)
         ask(store, "alpha")
-        assert store.fingerprint(TABLE) == added != before
+        assert store.seal(TABLE) == added != sealed
 
         store.delete(TABLE, [Generation(1)])
-        assert store.fingerprint(TABLE) != added
+        assert store.seal(TABLE) != added
+
+    def test_a_table_that_was_never_sealed_is_fresh(self, store: ChunkStore) -> None:
+        assert store.compare(TABLE, "") == TableChanges(fresh=True)
+        assert store.compare("chunks_9", "") == TableChanges(fresh=True)
+
+    def test_a_lost_table_is_damage(self, store: ChunkStore) -> None:
+        sealed = store.seal(TABLE)
+
+        store.drop(TABLE)
+
+        changes = store.compare(TABLE, sealed)
+        assert changes.damaged
+        assert changes.lost != ()
+        with pytest.raises(StoreDamaged):
+            store.mend(TABLE, changes)
+
+    def test_mending_what_is_whole_changes_no_answer(self, store: ChunkStore) -> None:
+        store.add(TABLE, [row(1, 0, "alpha", vector=unit(1, 0, 0)), row(2, 0, "beta", vector=unit(0, 1, 0))])
+        store.fold(TABLE)
+        before = ask(store, "alpha", vector=unit(1, 1, 0))
+
+        assert not store.mend(TABLE, TableChanges(fresh=True))
+        store.mend(TABLE, TableChanges(), thoroughly=True)
+
+        assert ask(store, "alpha", vector=unit(1, 1, 0)) == before
 
     def test_a_table_that_is_not_there_cannot_be_used(self, store: ChunkStore) -> None:
         with pytest.raises(StoreDamaged), store.open("chunks_9"):
             pass
         with pytest.raises(StoreDamaged):
-            store.counts("chunks_9")
+            counted(store, "chunks_9")
         with pytest.raises(StoreDamaged):
             list(store.read_generations("chunks_9", [Generation(1)]))
         with pytest.raises(StoreError):
@@ -238,13 +271,13 @@ class ChunkStoreContract:
     def test_adding_no_rows_does_nothing(self, store: ChunkStore) -> None:
         store.add(TABLE, [])
 
-        assert store.counts(TABLE) == {}
+        assert counted(store) == {}
 
     def test_a_vector_of_another_length_is_refused_and_no_row_is_added(self, store: ChunkStore) -> None:
         with pytest.raises(StoreError):
             store.add(TABLE, [row(1, 0, "alpha", vector=unit(1, 0, 0)), row(1, 1, "beta", vector=unit(1, 0))])
 
-        assert store.counts(TABLE) == {}
+        assert counted(store) == {}
 
     def test_deleting_removes_whole_generations_and_nothing_else(self, store: ChunkStore) -> None:
         store.add(TABLE, [row(1, 0, "alpha"), row(1, 1, "alpha"), row(2, 0, "alpha"), row(3, 0, "alpha")])
@@ -253,7 +286,7 @@ class ChunkStoreContract:
         store.delete(TABLE, [Generation(1), Generation(99)])
         store.delete(TABLE, [])
 
-        assert store.counts(TABLE) == {(2, "file_2"): 1}
+        assert counted(store) == {(2, "file_2"): 1}
         assert keys(ask(store, "alpha").words) == [(2, 0)]
 
     def test_deleting_everything_leaves_a_table_that_works(self, store: ChunkStore) -> None:
@@ -277,7 +310,7 @@ class ChunkStoreContract:
 
         store.clean(TABLE, older_than_s=0)
 
-        assert store.counts(TABLE) == {(1, "file_1"): 1, (3, "file_3"): 1}
+        assert counted(store) == {(1, "file_1"): 1, (3, "file_3"): 1}
         assert sorted(keys(ask(store, "alpha").words)) == [(1, 0), (3, 0)]
 
     def test_purging_keeps_every_row_that_was_not_deleted(self, store: ChunkStore) -> None:
@@ -289,7 +322,7 @@ class ChunkStoreContract:
         store.purge(TABLE)
         store.purge(TABLE)
 
-        assert store.counts(TABLE) == {(1, "file_1"): 1, (3, "file_3"): 1}
+        assert counted(store) == {(1, "file_1"): 1, (3, "file_3"): 1}
         assert sorted(keys(ask(store, "alpha").words)) == [(1, 0), (3, 0)]
 
     # Words
@@ -517,8 +550,6 @@ class ChunkStoreContract:
         with store.open(TABLE) as view:
             assert view.rows([there.key])[there.key].vector is None
             assert view.rows([there.key], vectors=True)[there.key].vector == there.vector
-            assert view.vectors_of([there.key, row(1, 1, "alpha").key]) == {there.key: there.vector}
-            assert view.vectors_of([]) == {}
 
     def test_the_rows_of_a_file_come_in_order_and_in_pages(self, store: ChunkStore) -> None:
         rows = [row(1, index, f"word{index}", vector=unit(1, 0, 0)) for index in range(10)]
@@ -563,7 +594,7 @@ class ChunkStoreContract:
         store.add(TABLE, [row(1, 0, "a"), row(1, 1, "b"), row(1, 2, "c", file="file_x"), row(2, 0, "d")])
         store.fold(TABLE)
 
-        assert store.counts(TABLE) == {(1, "file_1"): 2, (1, "file_x"): 1, (2, "file_2"): 1}
+        assert counted(store) == {(1, "file_1"): 2, (1, "file_x"): 1, (2, "file_2"): 1}
 
     def test_health_counts_rows_and_those_outside_the_index(self, store: ChunkStore) -> None:
         store.add(TABLE, [row(1, 0, "alpha"), row(1, 1, "beta")])

@@ -19,6 +19,7 @@ from openmind.ports.chunk_store import (
     ChunkFilter,
     ChunkView,
     StoreHealth,
+    TableChanges,
     WordsQuery,
 )
 
@@ -67,10 +68,6 @@ class MemoryChunkView:
         wanted = set(keys)
         found = {row.key: row for row in self.all_rows if row.key in wanted}
         return found if vectors else {key: without_vector(row) for key, row in found.items()}
-
-    def vectors_of(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, bytes]:
-        """Fetch vectors."""
-        return {key: row.vector for key, row in self.rows(keys, vectors=True).items() if row.vector is not None}
 
     def file_rows(
         self, generation: Generation, file_id: FileId, *, start: int = 0, limit: int = 1_000
@@ -173,9 +170,10 @@ class MemoryChunkStore:
         """Forget old versions; views hold theirs."""
         self._table(table)
 
-    def counts(self, table: str) -> dict[tuple[Generation, FileId], int]:
+    def counts(self, table: str) -> Iterator[tuple[Generation, FileId, int]]:
         """Count the rows of each generation and file."""
-        return dict(Counter((row.generation, row.file_id) for row in self._table(table).rows))
+        counted = Counter((row.generation, row.file_id) for row in self._table(table).rows)
+        return iter([(*key, rows) for key, rows in sorted(counted.items())])
 
     def read_generations(self, table: str, generations: Collection[Generation]) -> Iterator[ChunkRow]:
         """Stream whole rows in order."""
@@ -189,13 +187,25 @@ class MemoryChunkStore:
         found = self._table(table)
         yield MemoryChunkView(found.dimension, found.rows)
 
-    def fingerprint(self, table: str) -> str:
+    def seal(self, table: str, *, former: str = "") -> str:
         """Sum up a table by its rows; empty when it is not there."""
         found = self._tables.get(table)
         if found is None:
             return ""
         keys = [(row.key, row.passage, row.vector is None) for row in found.rows]
         return hashlib.sha256(repr((found.damaged, keys)).encode()).hexdigest()
+
+    def compare(self, table: str, seal: str, *, closely: bool = False) -> TableChanges:
+        """Say whether rows differ, and whether the table is lost or damaged."""
+        found = self._tables.get(table)
+        if found is None:
+            return TableChanges(fresh=not seal, lost=(table,) if seal else ())
+        return TableChanges(fresh=seal != self.seal(table), changed=(table,) if found.damaged and seal else ())
+
+    def mend(self, table: str, changes: TableChanges, *, thoroughly: bool = False) -> bool:
+        """There is no index here."""
+        self._table(table)
+        return False
 
     def health(self) -> StoreHealth:
         """Count rows and characters."""
