@@ -2,6 +2,7 @@
 
 import os
 import sqlite3
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import attrs
@@ -41,6 +42,9 @@ class Reader:
                 while_waiting()
                 segments.append(Segment(text=read.text, locator=(Place(kind="page", start=number),)))
             yield ReadOutcome(ticket=request.ticket, document=ExtractedDocument(segments=tuple(segments)))
+
+    def standing_still(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def close(self) -> None:
         pass

@@ -15,6 +15,7 @@ from attrs import evolve, frozen
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.recognition import MISSED
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob
 from openmind.ports.ocr_engine import PageImage
@@ -97,8 +98,9 @@ class ImageExtractor:
             if first is not None and self.tools.config.images.model and _shows_something(first):
                 yield _copy(first)
             unread = 0
+            missed = not wants_text and first is not None and _may_hold_text(first)
             for number, page in enumerate(_pages(image, first, frames) if wants_text else (), start=1):
-                if min(page.width, page.height) < MIN_READ_SIDE or is_blank(page):
+                if not _may_hold_text(page):
                     continue
                 text = recognition.read(evolve(page, page=number, pages=frames) if frames > 1 else page)
                 unread += text is None
@@ -106,7 +108,13 @@ class ImageExtractor:
                     yield Segment(text=text, locator=(Place(kind="page", start=number),) if frames > 1 else ())
                 else:
                     yield DocumentFacts(title=title_of(metadata), metadata=metadata)  # a sign of life
+        if missed or (unread and not recognition.is_wanted):
+            metadata[MISSED] = True
         yield _facts(metadata, recognition, frames=frames, unread=unread, fits=fits)
+
+
+def _may_hold_text(page: PageImage) -> bool:
+    return min(page.width, page.height) >= MIN_READ_SIDE and not is_blank(page)
 
 
 def _shows_something(page: PageImage) -> bool:

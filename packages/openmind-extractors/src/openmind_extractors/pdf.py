@@ -7,6 +7,7 @@ from attrs import define, evolve, field, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.recognition import MISSED
 from openmind.domain.text import clean
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob
@@ -191,6 +192,8 @@ class _Reading:
             "extraction_method": ("text+ocr" if self.has_own_text else "ocr") if used else "text",
             **self.recognition.metadata("" if self.recognition.engine_name == "ocrmypdf" else "pypdfium2"),
         }
+        if self.waiting and not self.recognition.is_wanted:
+            metadata[MISSED] = True
         reason, note = self._reason()
         return evolve(self.facts, metadata=metadata, reason=reason, note=note)
 

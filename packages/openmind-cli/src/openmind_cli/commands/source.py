@@ -3,6 +3,8 @@
 from cyclopts import App
 from openmind import open_memory
 from openmind.domain.contract import removal_object, source_object
+from openmind.domain.errors import UsageError
+from openmind.domain.sources import Source
 
 from openmind_cli.exit_codes import OK
 from openmind_cli.parameters import Json, Switch
@@ -59,13 +61,46 @@ def list_sources(*, json: Json = False) -> int:
             one_line(source.path),
             "with subfolders" if source.recursive else "this folder only",
             "enabled" if source.enabled else "disabled",
+            _reads(source),
         )
         for source in sources
     ]
     if rows:
-        print_columns(rows, heads=("id", "path", "depth", "state"), wide=("path",))
+        print_columns(rows, heads=("id", "path", "depth", "state", "reads"), wide=("path",))
     else:
         note("There is no source yet. `openmind source add FOLDER` names a folder to read.")
+    return OK
+
+
+def _reads(source: Source) -> str:
+    """`text`, and what else is read: `text, scans, code`."""
+    return ", ".join(["text", *(["scans"] if source.ocr else []), *(["code"] if source.code else [])])
+
+
+@app.command(name="set")
+def set_reading(source: str, /, *, ocr: bool | None = None, code: bool | None = None, json: Json = False) -> int:
+    """Change how a folder is read.
+
+    The next `openmind index` reads what is concerned, and forgets code that is left out. What was recognised stays.
+
+    Parameters
+    ----------
+    source
+        The id of the source, or its path.
+    ocr
+        Read scanned pages and pictures by text recognition.
+    code
+        Read source code and JSON too.
+    """
+    if ocr is None and code is None:
+        raise UsageError("Nothing was said to change", hint="Give --ocr, --no-ocr, --code or --no-code.")
+    with open_memory(create=False) as memory:
+        changed = memory.sources.change(find_source(memory, source), ocr=ocr, code=code)
+    if json:
+        print_object(source_object(changed))
+        return OK
+    print_lines([line(f"{one_line(changed.path)}: {_reads(changed)}")])
+    note("Next: `openmind index` reads what is concerned.")
     return OK
 
 

@@ -2,11 +2,13 @@
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
-from attrs import define, frozen
+from attrs import define, evolve, frozen
 
 from openmind.application.formats import Formats
 from openmind.domain.changes import ChangeKind, Reader, classify
+from openmind.domain.errors import SourceNotFound
 from openmind.domain.files import FileRecord, FileStatus
 from openmind.domain.ids import RunId, SourceId
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
@@ -142,7 +144,12 @@ class Discovery:
     ) -> Iterator[PlannedChange]:
         scan.found += 1
         info = self.formats.reader(extension_of(name_of(found.path_bytes)), code=source.code)
-        today = Reader(extractor=info.key if info else "", layout=self.layout, max_bytes=self.max_bytes)
+        today = Reader(
+            extractor=info.key if info else "",
+            layout=self.layout,
+            ocr=info is not None and self.formats.recognises(info, source),
+            max_bytes=self.max_bytes,
+        )
         kind = classify(found.stat, known, today)
         if kind is None:
             assert known is not None
@@ -166,6 +173,13 @@ class Discovery:
             scan.unchanged_skipped += 1
         else:
             scan.unchanged_failed += 1
+
+
+def note_device(catalog: Catalog, scan: SourceScan) -> None:
+    """Note the device that a source is on now; one that was removed meanwhile has none."""
+    with suppress(SourceNotFound), catalog.writing() as session:
+        source = session.source(scan.source.id)  # as it is now: somebody may have changed it since the scan
+        session.update_source(evolve(source, device=scan.device))
 
 
 def waiting_key(source_id: SourceId) -> str:

@@ -6,10 +6,11 @@ import attrs
 from attrs import Factory, field, frozen
 
 from openmind.application.tables import LAYOUT
-from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
+from openmind.domain.files import WITHOUT_OCR, FileReason, FileRecord, FileStat, FileStatus
 from openmind.domain.ids import FileId, new_file_id
 from openmind.domain.pictures import key_of
 from openmind.domain.preparation import PreparedFile
+from openmind.domain.recognition import key_as_read
 from openmind.ports.catalog import PlannedChange
 from openmind.ports.extractor import ExtractorInfo
 
@@ -58,8 +59,8 @@ class FileTask:
 
     @property
     def content(self) -> tuple[str, str]:
-        """What is equal for files that have the same text: their bytes, and what reads them."""
-        return self.content_hash, self.info.key
+        """What is equal for files that have the same text: their bytes, and how they are read."""
+        return self.content_hash, self.info.key if self.ocr else self.info.key + WITHOUT_OCR
 
     @property
     def is_hostile(self) -> bool:
@@ -83,7 +84,9 @@ class FileTask:
             content_hash=self.content_hash,
             reason=reason,
             error=note if reason is not FileReason.OK else "",
-            extractor=key_of(facts.metadata, plain_key=self.info.plain_key, wanted=self.info.key),
+            extractor=key_as_read(
+                key_of(facts.metadata, plain_key=self.info.plain_key, wanted=self.info.key), facts.metadata
+            ),
             layout=LAYOUT,
             title=facts.title,
             metadata=json.dumps(facts.metadata, ensure_ascii=False, separators=(",", ":")),

@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 
-import attrs
 from attrs import frozen
 
 from openmind.application.attention import Attention
-from openmind.application.discovery import SourceScan, waiting_key
+from openmind.application.discovery import SourceScan, note_device, waiting_key
 from openmind.application.formats import Formats
 from openmind.application.plan import PAGE, Plan
 from openmind.application.run_log import RunLog
@@ -53,8 +52,7 @@ class Forgetting:
                 self.attention.heed()
         self._forget(ids)
         if self.accept and scan.device_changed:
-            with self.catalog.writing() as session:
-                session.update_source(attrs.evolve(scan.source, device=scan.device))
+            note_device(self.catalog, scan)
 
     def _ask_for_consent(self, scan: SourceScan, gone: int) -> None:
         self.log.count(waiting_deletions=gone)

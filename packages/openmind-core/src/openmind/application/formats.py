@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from attrs import evolve, frozen
 
 from openmind.domain.config import ExtractionConfig
+from openmind.domain.sources import Source
 from openmind.ports.extractor import ExtractorInfo
 
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
@@ -15,6 +16,10 @@ class Formats:
     """The formats that can be read, by extension."""
 
     by_extension: Mapping[str, ExtractorInfo]
+    ocr: bool = True
+    """Whether text recognition is switched on at all."""
+    picture_ocr: bool = True
+    """The same for pictures."""
 
     @classmethod
     def of(cls, infos: Iterable[ExtractorInfo], config: ExtractionConfig) -> "Formats":
@@ -25,7 +30,7 @@ class Formats:
                 info = evolve(info, described_by=config.images.model)
             if config.images.enabled or not (info.pictures or extension in PICTURES):
                 table[extension] = info
-        return cls(table)
+        return cls(table, ocr=config.ocr.enabled, picture_ocr=config.images.ocr_enabled)
 
     def reader(self, extension: str, *, code: bool = False) -> ExtractorInfo | None:
         """Return the extractor for an extension, or None when files like that are left out.
@@ -36,6 +41,10 @@ class Formats:
         """
         info = self.by_extension.get(extension)
         return None if info is None or (info.code and not code) else info
+
+    def recognises(self, info: ExtractorInfo, source: Source) -> bool:
+        """Whether OCR may be used on what an extractor reads in a source."""
+        return source.ocr and self.ocr and (self.picture_ocr or not info.pictures)
 
 
 def claims(infos: Iterable[ExtractorInfo]) -> dict[str, list[ExtractorInfo]]:

@@ -6,7 +6,7 @@ import attrs
 from attrs import Factory, define, field
 
 from openmind.application.attention import Attention
-from openmind.application.discovery import Discovery, SourceScan
+from openmind.application.discovery import Discovery, SourceScan, note_device
 from openmind.application.embedding import Embedding
 from openmind.application.forgetting import Forgetting
 from openmind.application.index_means import IndexMeans
@@ -146,8 +146,7 @@ class IndexPass:
         # Numbers of devices change with a reboot; with every file in its place it is the same disk.
         settled = scan.present and scan.found and scan.device is not None
         if settled and source.device != scan.device and (source.device is None or not scan.gone):
-            with self._storage.catalog.writing() as session:
-                session.update_source(attrs.evolve(source, device=scan.device))
+            note_device(self._storage.catalog, scan)
 
     def _work_waits(self) -> bool:
         """Whether anything has to be read, embedded or moved to another table."""

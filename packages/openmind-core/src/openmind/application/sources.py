@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from openmind.application.recovery import Recovery
 from openmind.domain.errors import (
@@ -83,6 +83,28 @@ class SourceService:
             self._refuse_overlap(source, session)
             session.add_source(source)
         self.journal.note("source.added", source=source.id)
+        return source
+
+    def change(self, source_id: SourceId, *, ocr: bool | None = None, code: bool | None = None) -> Source:
+        """Change how a folder is read. The next index run reads what is concerned, and forgets code that is left out.
+
+        Args:
+            source_id: the source.
+            ocr: whether scanned pages and pictures are read by OCR; what was recognised stays. None leaves it as it is.
+            code: whether source code and JSON are indexed too. None leaves it as it is.
+
+        Raises:
+            SourceNotFound
+        """
+        with self.storage.catalog.writing() as session:
+            source = session.source(source_id)
+            source = evolve(
+                source,
+                ocr=source.ocr if ocr is None else ocr,
+                code=source.code if code is None else code,
+            )
+            session.update_source(source)
+        self.journal.note("source.changed", source=source.id, ocr=source.ocr, code=source.code)
         return source
 
     def remove(self, source_id: SourceId) -> RemovalReport:

@@ -16,7 +16,7 @@ from openmind.application.run_log import RunLog
 from openmind.application.tables import LAYOUT
 from openmind.domain.changes import ChangeKind, reads_alike
 from openmind.domain.errors import ExtractionFailed
-from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
+from openmind.domain.files import WITHOUT_OCR, FileReason, FileRecord, FileStat, FileStatus
 from openmind.domain.ids import FileId, RunId
 from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.preparation import PreparationFailure, PreparedFile, PreparedPassage
@@ -99,7 +99,7 @@ class Triage:
             info=info,
             stat=stat or change.stat,
             scanned_ns=scanned_ns,
-            ocr=source.ocr,
+            ocr=self.formats.recognises(info, source),
         )
         try:
             self._admit(stat)
@@ -177,18 +177,20 @@ class Triage:
         return self._with_kept_text(task, snapshot)
 
     def _with_kept_text(self, task: FileTask, snapshot: CatalogReader) -> FileTask:
-        packed = snapshot.text(*task.content)
+        packed = snapshot.text(task.content_hash, task.info.key)
+        if packed is None and not task.ocr:
+            packed = snapshot.text(task.content_hash, task.info.key + WITHOUT_OCR)
         if packed is not None or not task.info.pictures:
             return attrs.evolve(task, packed=packed, kept=packed is not None)
         known, keys = task.known, [task.info.plain_key]
-        if known is not None and reads_alike(known.extractor, task.info.plain_key):
+        if known is not None and reads_alike(known.extractor, task.info.plain_key, ocr=task.ocr):
             keys.insert(0, known.extractor)
         former = next(filter(None, (snapshot.text(task.content_hash, key) for key in keys)), None)
         return attrs.evolve(task, former=former) if task.info.described_by else attrs.evolve(task, packed=former)
 
     def _is_current(self, known: FileRecord, task: FileTask) -> bool:
         today = task.info.key if self.may_describe() else task.info.plain_key
-        if not reads_alike(known.extractor, today) or known.reason.retried:
+        if not reads_alike(known.extractor, today, ocr=task.ocr) or known.reason.retried:
             return False
         if known.chunk_count == 0:
             return True

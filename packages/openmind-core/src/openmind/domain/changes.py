@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from attrs import frozen
 
-from openmind.domain.files import DESCRIBED, FileReason, FileRecord, FileStat
+from openmind.domain.files import DESCRIBED, WITHOUT_OCR, FileReason, FileRecord, FileStat
 
 
 class ChangeKind(StrEnum):
@@ -30,15 +30,26 @@ class Reader:
     """Key of the extractor, `markdown/1`, `image/1+model`; empty when nothing reads this kind of file any more."""
     layout: str
     """Versions of chunking and analyser."""
+    ocr: bool = True
+    """Whether OCR may be used."""
     max_bytes: int = 2**63
     """Larger files are not read."""
 
 
-def reads_alike(known: str, today: str) -> bool:
+def reads_alike(known: str, today: str, *, ocr: bool = True) -> bool:
     """Whether what one extractor key stands for is what another gives today.
 
-    A description of a picture stays true when nobody describes pictures any more.
+    A description of a picture stays true when nobody describes pictures any more, and so does what OCR read.
+
+    Args:
+        known: key that a file was read under.
+        today: key that it would be read under.
+        ocr: whether OCR may be used today.
     """
+    if known.endswith(WITHOUT_OCR):
+        if ocr:
+            return False
+        known = known.removesuffix(WITHOUT_OCR)
     return known == today or (DESCRIBED not in today and known.startswith(today + DESCRIBED))
 
 
@@ -54,7 +65,7 @@ def classify(stat: FileStat, known: FileRecord | None, today: Reader) -> ChangeK
         return ChangeKind.SUSPECT
     if known.reason is FileReason.TOO_BIG:
         return ChangeKind.REREAD if stat.size <= today.max_bytes else None
-    if not reads_alike(known.extractor, today.extractor):
+    if not reads_alike(known.extractor, today.extractor, ocr=today.ocr):
         return ChangeKind.REREAD
     if known.chunk_count and (known.live_generation is None or known.layout != today.layout):
         return ChangeKind.REREAD

@@ -14,6 +14,10 @@ DESCRIBED = "+"
 """In the key of an extractor, stands before the model that described what was on a picture."""
 
 
+WITHOUT_OCR = " without OCR"
+"""At the end of the key of an extractor: some of the file's text is missing, as no OCR was there to read it."""
+
+
 class FileStatus(StrEnum):
     """Whether a file can be searched."""
 

@@ -5,9 +5,12 @@ import hashlib
 from attrs import frozen
 
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
+from openmind.domain.files import WITHOUT_OCR
 
 KEPT_AS = "ocr:"
 """Under names that begin with this the catalog keeps it, beside the text of the whole file."""
+MISSED = "ocr_missed"
+"""In the metadata: OCR was needed, and was switched off or could not start."""
 _CONFIDENCE = "confidence"
 _WARNING = "warning"
 
@@ -52,6 +55,11 @@ def picture_name(engine: str, *, width: int, height: int, channels: int, pixels:
     digest = hashlib.sha256(b"%d %d %d " % (width, height, channels))
     digest.update(pixels)
     return f"{engine}/{digest.hexdigest()}"
+
+
+def key_as_read(key: str, metadata: dict[str, object]) -> str:
+    """Mark an extractor's key when what it read lacks what OCR would have read."""
+    return key + WITHOUT_OCR if metadata.get(MISSED) is True else key
 
 
 def as_document(read: PageText) -> ExtractedDocument:

@@ -1,0 +1,119 @@
+"""How a source is read can be changed: the next run reads what is concerned, and nothing else."""
+
+import attrs
+import pytest
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
+from openmind.domain.errors import SourceNotFound
+from openmind.domain.files import FileReason
+from openmind.domain.recognition import MISSED
+from openmind.ports.isolated_reader import ReadOutcome
+
+
+@attrs.define
+class Reader:
+    """Reads instead of worker processes: every PDF is a scan but `book.pdf`."""
+
+    names: list[str] = attrs.field(factory=list)
+
+    def read(self, requests, *, while_waiting, recognised):
+        for request in requests:
+            name = request.path_bytes.decode().rpartition("/")[2]
+            if request.defer_ocr and request.ocr and name != "book.pdf":
+                yield ReadOutcome(ticket=request.ticket, deferred=True)
+                continue
+            self.names.append(name)
+            if name == "book.pdf" or request.ocr:
+                document = ExtractedDocument(segments=(Segment(text=f"hellebores of {name}"),))
+            else:
+                facts = DocumentFacts(reason=FileReason.NEEDS_OCR, note="it is off", metadata={MISSED: True})
+                document = ExtractedDocument(facts=facts)
+            yield ReadOutcome(ticket=request.ticket, document=document)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def reader() -> Reader:
+    return Reader()
+
+
+@pytest.fixture
+def source(world, memory):
+    (world.notes / "scan.pdf").write_bytes(b"scan")
+    (world.notes / "book.pdf").write_bytes(b"book")
+    world.write("tool.py", "# hellebores in code")
+    return memory.sources.list()[0].id
+
+
+def run(memory, reader) -> list[str]:
+    """Index, and say what was read by other processes."""
+    reader.names.clear()
+    means = attrs.evolve(memory.indexing.means, reader=lambda: reader)
+    attrs.evolve(memory.indexing, means=means).run()
+    return sorted(reader.names)
+
+
+def found(memory) -> list[str]:
+    return sorted(hit.file_name for hit in memory.search("hellebores").hits)
+
+
+def test_recognition_that_is_switched_on_reads_what_lacked_it(memory, reader, source) -> None:
+    memory.sources.change(source, ocr=False)
+    assert run(memory, reader) == ["book.pdf", "scan.pdf"]
+    assert found(memory) == ["book.pdf"]
+    assert run(memory, reader) == []
+
+    memory.sources.change(source, ocr=True)
+
+    assert run(memory, reader) == ["scan.pdf"]
+    assert found(memory) == ["book.pdf", "scan.pdf"]
+    assert run(memory, reader) == []
+
+
+def test_recognition_that_is_switched_off_forgets_nothing(memory, reader, source) -> None:
+    run(memory, reader)
+
+    memory.sources.change(source, ocr=False)
+
+    assert run(memory, reader) == []
+    assert found(memory) == ["book.pdf", "scan.pdf"]
+
+
+def test_twins_in_two_sources_are_each_read_as_their_source_wants(world, memory, reader, source, tmp_path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "twin.pdf").write_bytes(b"scan")
+    memory.sources.add(other, ocr=False)
+
+    run(memory, reader)
+
+    assert memory.search("hellebores of scan").hits[0].file_name == "scan.pdf"
+    assert run(memory, reader) == []
+
+
+def test_code_comes_and_goes(memory, reader, source) -> None:
+    run(memory, reader)
+    assert "tool.py" not in found(memory)
+
+    memory.sources.change(source, code=True)
+    run(memory, reader)
+    assert "tool.py" in found(memory)
+
+    memory.sources.change(source, code=False)
+    run(memory, reader)
+    assert "tool.py" not in found(memory)
+
+
+def test_what_is_not_named_stays_as_it_is(memory, source) -> None:
+    memory.sources.change(source, ocr=False)
+
+    changed = memory.sources.change(source, code=True)
+
+    assert (changed.ocr, changed.code) == (False, True)
+    assert memory.sources.get(source) == changed
+
+
+def test_an_unknown_source_cannot_be_changed(memory) -> None:
+    with pytest.raises(SourceNotFound):
+        memory.sources.change("src_1", ocr=False)
