@@ -18,6 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "faults"))
 
 from harness import World
+from job_world import JobWorld
 
 SHOWN = 20
 LONGEST_S = 1.0
@@ -30,11 +31,12 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this long all the same")
     parser.add_argument("--no-steps", action="store_true", help="leave out the kills at numbered steps")
     parser.add_argument("--seed", type=int, default=time.time_ns())
+    parser.add_argument("--jobs", action="store_true", help="kill workers of background jobs")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="openmind-kill-") as name:
-        world = World(Path(name) / "world", random.Random(arguments.seed))
+        world = (JobWorld if arguments.jobs else World)(Path(name) / "world", random.Random(arguments.seed))
         world.prepare()
         with world.reader():
             number = 0

@@ -1,0 +1,287 @@
+"""Faults that befall background jobs: each ends in a state that can be believed, and the next start makes it good."""
+
+import ctypes
+import os
+import resource
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from datetime import timedelta
+from pathlib import Path
+
+import attrs
+import psutil
+import pytest
+from openmind import OpenMind, open_memory
+from openmind.adapters.processes import mark_of, this_process
+from openmind.application.job_worker import JobWorker
+from openmind.bootstrap import open_worker, utc_now
+from openmind.domain.errors import JobActive, JobNotFound, OpenMindError
+from openmind.domain.ids import JobId, new_job_id
+from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState, ProcessMark
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="faults are made with the means of Linux")
+PATIENCE_S = 60
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
+
+
+class Here:
+    """A launcher for tests: this process is the worker."""
+
+    def launch(self, _: JobId) -> ProcessMark:
+        return this_process()
+
+
+@attrs.define
+class Elsewhere:
+    """A launcher that lets a fault happen in the worker's process, before it begins."""
+
+    home: Path
+    fault: Callable[[], object] | None = None
+    process: subprocess.Popen[bytes] | None = None
+
+    def launch(self, job_id: JobId) -> ProcessMark:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "openmind.worker", "--job-id", job_id],
+            env={**os.environ, "OPENMIND_HOME": str(self.home)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            preexec_fn=self.fault,
+        )
+        return mark_of(self.process.pid)
+
+    def ended(self) -> str:
+        """Wait for the end; what it told."""
+        assert self.process is not None
+        return self.process.communicate(timeout=PATIENCE_S)[1].decode()
+
+
+@attrs.define
+class Place:
+    """A home over a folder of notes, with the built-in embedder."""
+
+    home: Path
+    notes: Path
+
+    def write(self, count: int, *, words: int = 40) -> None:
+        for number in range(count):
+            text = " ".join(f"w{number}x{word}" for word in range(words))
+            (self.notes / f"{number}.txt").write_text(f"heliotrope {text}")
+
+    def memory(self):
+        return open_memory(self.home)
+
+    def start(self, memory: OpenMind, launcher: object = None) -> IndexJob:
+        return attrs.evolve(memory.jobs, launcher=launcher or Here()).start()
+
+    def work(self, memory: OpenMind) -> IndexJob:
+        """Start a job and carry it out in this process."""
+        job = self.start(memory)
+        with open_worker(self.home) as worker, suppress(OpenMindError):
+            worker.carry_out(job.id)
+        done = memory.jobs.current()
+        assert done is not None
+        return done
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    place = Place(tmp_path / "home", notes)
+    place.write(5)
+    with place.memory() as memory:
+        memory.sources.add(notes)
+    return place
+
+
+def until(holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def found(memory: OpenMind) -> list[str]:
+    return sorted(hit.file_name for hit in memory.search("heliotrope", limit=50).hits)
+
+
+def rows(memory: OpenMind) -> dict[object, int]:
+    with memory.storage.catalog.reading() as snapshot:
+        table = snapshot.live_table()
+    assert table is not None
+    return memory.storage.chunks.counts(table.name)
+
+
+def test_a_full_disk_fails_the_job_with_its_reason_and_the_next_start_goes_on(place: Place) -> None:
+    place.write(250, words=200)
+    with place.memory() as memory:
+        small = Elsewhere(place.home, lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, 300_000)))
+        place.start(memory, small)
+        told = small.ended()
+        failed = memory.jobs.current()
+        assert "Traceback" not in told
+        assert failed.state is JobState.FAILED
+        assert "full" in failed.error or "space" in failed.error, failed.error
+
+        assert place.work(memory).state is JobState.COMPLETED
+        assert memory.status().indexed_files == 250
+
+
+def test_a_home_that_may_not_be_written_any_more_ends_the_job_and_stays_searchable(place: Place) -> None:
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        before = found(memory)
+        (place.notes / "0.txt").write_text("heliotrope, changed")
+
+        def may_not_write() -> None:  # so that modes count for this process, whoever runs the tests
+            ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+            for folder in (place.home / "lancedb" / "chunks.lance" / "data", place.home / "lancedb"):
+                folder.chmod(0o500)
+
+        refused = Elsewhere(place.home, may_not_write)
+        place.start(memory, refused)
+        told = refused.ended()
+        failed = memory.jobs.current()
+        assert "Traceback" not in told
+        assert (failed.state, bool(failed.error)) == (JobState.FAILED, True)
+        assert found(memory) == before
+
+        for folder in (place.home / "lancedb" / "chunks.lance" / "data", place.home / "lancedb"):
+            folder.chmod(0o700)
+        assert place.work(memory).state is JobState.COMPLETED
+        assert found(memory) == before
+
+
+def test_a_catalog_that_somebody_writes_for_three_seconds_delays_a_start_and_no_look(place: Place) -> None:
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        other = sqlite3.connect(place.home / "openmind.sqlite", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(3.0, lambda: other.execute("ROLLBACK"))
+        release.start()
+
+        assert memory.jobs.current().state is JobState.COMPLETED
+        assert memory.status().indexed_files == 5
+        assert len(memory.jobs.history()) == 1
+        assert len(found(memory)) == 5
+        assert release.is_alive(), "looking took longer than the other one wrote"
+        assert place.work(memory).state is JobState.COMPLETED
+
+        release.join()
+        other.close()
+
+
+@pytest.mark.parametrize("days", [-1, 1])
+def test_a_clock_that_jumps_neither_ends_a_job_nor_keeps_a_dead_one_alive(place: Place, days: int) -> None:
+    with place.memory() as memory:
+        job = place.start(memory)
+        later = attrs.evolve(memory.jobs, now=lambda: utc_now() + timedelta(days=days))
+        with memory.storage.catalog.writing() as session:
+            running = attrs.evolve(session.job(job.id), state=JobState.RUNNING)
+            session.change_job(running, expected=JobState.PENDING)
+
+        assert later.current().state is JobState.RUNNING
+        assert attrs.evolve(later, alive=lambda _: False).current().state is JobState.FAILED
+
+
+def test_of_two_workers_of_one_job_exactly_one_works(place: Place) -> None:
+    marks = [attrs.evolve(this_process(), pid=pid) for pid in (1, 2)]
+    with place.memory() as memory:
+        for _ in range(25):
+            job = IndexJob(id=new_job_id(), state=JobState.PENDING, started_at=utc_now().isoformat())
+            with memory.storage.catalog.writing() as session:
+                session.add_job(job)
+            worked, kept_out = [], []
+            both = threading.Barrier(2)
+
+            class Bench:
+                def run(self, *, progress, control, job_id, mine=worked):
+                    mine.append(job_id)
+                    return IndexReport(run=IndexRun(id="run_x", started_at="", state=JobState.COMPLETED))
+
+                def provider_answers(self) -> bool:
+                    return True
+
+            def carry_out(mark: ProcessMark, job_id: JobId = job.id, both=both, kept_out=kept_out) -> None:
+                worker = JobWorker(
+                    catalog=memory.storage.catalog,
+                    workplace=contextmanager(lambda: iter([Bench()])),
+                    process=lambda: mark,
+                    alive=lambda _: True,
+                    now=utc_now,
+                )
+                both.wait()
+                try:
+                    worker.carry_out(job_id)
+                except (JobActive, JobNotFound):
+                    kept_out.append(mark)
+
+            threads = [threading.Thread(target=carry_out, args=(mark,)) for mark in marks]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert (len(worked), len(kept_out)) == (1, 1)
+
+
+def test_a_worker_that_is_killed_leaves_no_helper_and_no_lock(place: Place) -> None:
+    place.write(350)  # enough that files are prepared in processes of their own
+    for number in range(20):
+        (place.notes / f"{number}.html").write_text(f"<p>heliotrope {number}</p>")
+    with place.memory() as memory:
+        launcher = Elsewhere(place.home)
+        place.start(memory, launcher)
+        worker = psutil.Process(launcher.process.pid)
+        until(lambda: worker.children(recursive=True))
+        helpers = worker.children(recursive=True)
+
+        worker.kill()
+        launcher.ended()
+
+        assert memory.jobs.current().state is JobState.FAILED
+        with memory.storage.index_lock():
+            pass
+        until(lambda: not any(helper.is_running() for helper in helpers))
+        assert place.work(memory).state is JobState.COMPLETED
+        assert memory.status().indexed_files == 370
+
+
+def test_the_same_job_again_leaves_the_same_rows(place: Place) -> None:
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        before = rows(memory)
+
+        again = place.work(memory)
+
+        assert (again.tally.already_indexed, again.tally.indexed) == (5, 0)
+        assert rows(memory) == before
+
+
+def test_a_source_that_is_away_loses_nothing(place: Place) -> None:
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        before = found(memory)
+        place.notes.rename(place.notes.with_name("unplugged"))
+
+        away = place.work(memory)
+
+        assert (away.state, away.tally.removed) == (JobState.COMPLETED, 0)
+        assert found(memory) == before
+
+
+def test_a_table_that_was_deleted_is_made_again_by_the_next_job(place: Place) -> None:
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        before = found(memory)
+    shutil.rmtree(place.home / "lancedb")
+
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        assert found(memory) == before
+        assert memory.maintenance.examine().findings == ()
