@@ -66,7 +66,7 @@ def api(what: Literal["token"], /, *, rotate: bool = False, yes: bool = False) -
 
 def _agreed() -> bool:
     if not sys.stdin.isatty():
-        raise UsageError("A new token locks out every client that has the former one", hint="Add --yes to make it.")
+        raise UsageError("A new token locks out every client that has the former one", hint="Add `--yes` to make it.")
     sys.stderr.write("Clients with the former token are refused from then on. Make a new one? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}

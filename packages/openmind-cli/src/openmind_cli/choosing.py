@@ -234,7 +234,7 @@ class Choosing:
         wishes, prompter = self.wishes, self.prompter
         for key in (wishes.chat_model, wishes.embedding_model, wishes.image_model):
             if key not in (None, NONE, BUILTIN) and key not in {model.key for model in models}:
-                raise ModelNotFound(f"There is no model {key}", hint="See: openmind models list")
+                raise ModelNotFound(f"There is no model {key}", hint="See: `openmind models list`.")
         if prompter is not None and provider.name != BUILTIN:
             prompter.tell(*_advice(models))
         embedding = wishes.embedding_model or self._embedding(models, suggestion)

@@ -62,13 +62,13 @@ def build_app(strangers: Strangers) -> App:
 def _check_command(name: str, strangers: Strangers) -> None:
     entry = strangers.get(name)
     if entry is None:
-        raise UsageError(f"there is no command “{name}”", hint=_did_you_mean(name, [*OWN, *strangers]))
+        raise UsageError(f"There is no command “{name}”", hint=_did_you_mean(name, [*OWN, *strangers]))
     module, _, attribute = entry.value.target.partition(":")
     try:
         getattr(importlib.import_module(module), attribute)
     except Exception as error:
         raise PluginError(
-            f"the command “{name}” of the package {entry.distribution} cannot be loaded ({type(error).__name__})",
+            f"The command “{name}” of the package {entry.distribution} cannot be loaded ({type(error).__name__})",
             hint="Update that package or uninstall it; `openmind plugins` lists what is installed.",
         ) from error
 
@@ -80,11 +80,10 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def _sentence(error: CycloptsError) -> str:
-    """What is wrong; the program's name stands before it, so it begins in lower case."""
+    """What is wrong."""
     if isinstance(error, UnusedCliTokensError):
-        return f"there is more than the command takes: {' '.join(error.unused_tokens or ())}"
-    message = str(error).strip() or "the arguments make no sense"
-    return message[0].lower() + message[1:]
+        return f"There is more than the command takes: {' '.join(error.unused_tokens or ())}"
+    return str(error).strip() or "The arguments make no sense"
 
 
 def _hint(error: CycloptsError, named: str | None) -> str:

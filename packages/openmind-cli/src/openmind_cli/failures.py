@@ -29,7 +29,7 @@ def failure_object(error: BaseException) -> Object:
             return error_object(error)
         case KeyboardInterrupt():
             return problem(
-                "Interrupted.",
+                "Interrupted",
                 code="interrupted",
                 title="The command was interrupted",
                 status=499,
@@ -42,7 +42,7 @@ def failure_object(error: BaseException) -> Object:
 def unwritten(error: OSError) -> Object:
     """The error object for output that goes nowhere."""
     return problem(
-        f"The output cannot be written: {error.strerror or error}.",
+        f"The output cannot be written: {error.strerror or error}",
         code="output",
         title="The output cannot be written",
         status=500,
@@ -53,7 +53,7 @@ def unwritten(error: OSError) -> Object:
 def _bug(error: BaseException) -> Object:
     where = record_crash(error)
     return problem(
-        f"This is a bug in OpenMind ({type(error).__name__}).",
+        f"This is a bug in OpenMind ({type(error).__name__})",
         code="internal",
         title="Something went wrong that OpenMind did not foresee",
         status=500,

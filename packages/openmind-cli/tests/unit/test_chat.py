@@ -135,7 +135,7 @@ def test_what_goes_wrong_with_one_question_does_not_end_the_talk(talk, provider,
     talk(FERRY, "?" * 20_000, FERRY)
 
     told = capsys.readouterr()
-    assert "the fake is down" in told.err
+    assert "The fake is down" in told.err
     assert "Start it." in told.err
     assert "openmind: " in told.err
     assert "Back again [1]." in told.out

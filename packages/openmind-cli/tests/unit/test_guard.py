@@ -31,7 +31,7 @@ def test_an_error_is_a_sentence_and_a_next_step(capsys: pytest.CaptureFixture[st
     out, err = capsys.readouterr()
     assert code == 1
     assert out == ""
-    assert err.splitlines() == ["openmind: There is no folder /a\\x1b[2J.", "  Check the path."]
+    assert err.splitlines() == ["openmind: There is no folder /a\\x1b[2J", "  Check the path."]
 
 
 def test_with_json_an_error_is_the_error_object_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
@@ -45,7 +45,7 @@ def test_with_json_an_error_is_the_error_object_on_standard_output(capsys: pytes
         "title": "The query or question holds no text",
         "status": 422,
         "code": "usage.empty_query",
-        "detail": "The query is empty.",
+        "detail": "The query is empty",
         "hint": "Type some words.",
     }
 
@@ -104,7 +104,7 @@ def test_an_error_of_a_plugin_that_derives_from_ours_is_told_like_ours(capsys: p
         code = "odd"
 
     assert guarded([], failing(Odd("It is odd."))) == 1
-    assert capsys.readouterr().err == "openmind: It is odd.\n"
+    assert capsys.readouterr().err == "openmind: It is odd\n"
 
 
 def test_json_after_the_double_dash_is_text() -> None:

@@ -295,7 +295,7 @@ def test_the_error_object_says_what_happened_and_what_to_do() -> None:
         "title": "No source has that id",
         "status": 404,
         "code": "source.not_found",
-        "detail": "There is no source src_1.",
+        "detail": "There is no source src_1",
         "hint": "See `openmind source list`.",
     }
 

@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_read_says_why_and_costs_no_worker(reader: Extract
 
     assert outcome.document is None
     assert outcome.reason is FileReason.ENCRYPTED
-    assert outcome.message == "it wants a password"
+    assert outcome.message == "It wants a password"
     assert facts(read(reader, file, "pages")).metadata["pid"] == before
 
 
@@ -308,7 +308,7 @@ def test_a_failure_survives_the_wire() -> None:
     told = part_from_wire(failure_to_wire(failure))
 
     assert isinstance(told, ExtractionFailed)
-    assert (told.message, told.reason, told.hint) == ("why", FileReason.TOO_BIG, "what next")
+    assert (told.message, told.reason, told.hint) == ("Why", FileReason.TOO_BIG, "what next")
 
 
 GOOD_SEGMENT = part_to_wire(Segment(text="a", locator=(Place(kind="page", start=1),)))

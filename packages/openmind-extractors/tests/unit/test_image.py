@@ -214,7 +214,7 @@ def test_a_picture_whose_text_cannot_be_read_says_so_and_stays_findable(read, ma
     reading = read("sign.png", data, ocr=lambda: engine)
 
     assert reading.reason is FileReason.PARTIAL
-    assert reading.facts.metadata["ocr_error"] == "out of paper"
+    assert reading.facts.metadata["ocr_error"] == "Out of paper"
     assert reading.segments
 
 

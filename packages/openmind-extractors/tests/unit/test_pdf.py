@@ -169,8 +169,8 @@ def test_a_scan_without_recognition_needs_it(read, make: SimpleNamespace) -> Non
 
     assert off.reason is broken.reason is failing.reason is FileReason.NEEDS_OCR
     assert "text recognition is off" in off.note
-    assert broken.facts.metadata["ocr_error"] == "text recognition is not installed"
-    assert failing.facts.metadata["ocr_error"] == "out of paper"
+    assert broken.facts.metadata["ocr_error"] == "Text recognition is not installed"
+    assert failing.facts.metadata["ocr_error"] == "Out of paper"
     assert "not installed" in broken.note
 
 

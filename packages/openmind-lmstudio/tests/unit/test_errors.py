@@ -77,4 +77,4 @@ def test_the_words_of_the_server_are_not_repeated() -> None:
 def test_an_index_survives_the_way_between_processes() -> None:
     error = pickle.loads(pickle.dumps(PassageRefused("no", index=3)))
 
-    assert (error.index, error.message, error.code) == (3, "no", "provider.passage_refused")
+    assert (error.index, error.message, error.code) == (3, "No", "provider.passage_refused")

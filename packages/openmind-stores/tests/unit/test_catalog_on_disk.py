@@ -282,7 +282,7 @@ def test_a_full_disk_is_an_error_and_keeps_what_there_is(storage: LocalStorage) 
 
     assert child.stderr == ""
     full, sources, small = child.stdout.splitlines()
-    assert full.startswith("full: there is no space left")
+    assert full.startswith("full: There is no space left")
     assert sources == "sources: 1 text: 0"
     assert small == "small: fits"
     with storage.catalog.writing() as session:

@@ -192,7 +192,7 @@ def test_a_writer_gives_up_after_the_timeout(storage: LocalStorage, start: Start
     with pytest.raises(StoreBusy) as caught, impatient.writing():
         pass  # never reached
 
-    assert "another process" in caught.value.message
+    assert "Another process" in caught.value.message
     assert caught.value.hint
 
 
@@ -271,7 +271,7 @@ def test_only_one_process_at_a_time_holds_the_index_lock(storage: LocalStorage, 
     holder = start(HOLD_INDEX_LOCK)
     assert hear(holder) == "holding"
 
-    with pytest.raises(IndexingBusy, match=f"the process {holder.pid} ") as caught, storage.index_lock():
+    with pytest.raises(IndexingBusy, match=f"The process {holder.pid} ") as caught, storage.index_lock():
         pass  # never reached
     assert caught.value.hint
 

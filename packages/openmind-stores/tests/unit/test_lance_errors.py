@@ -51,7 +51,7 @@ def test_what_does_not_come_from_lance_passes_through(error: BaseException) -> N
 
 
 def test_our_own_errors_pass_through() -> None:
-    with pytest.raises(StoreFull, match="as it was"), reading("chunks"), writing("chunks"):
+    with pytest.raises(StoreFull, match="As it was"), reading("chunks"), writing("chunks"):
         raise StoreFull("as it was")
 
 

@@ -36,7 +36,7 @@ def chat(*, limit: int, reasoning: bool, stream: bool) -> int:
         HomeMissing: there is no memory.
     """
     if not is_terminal(sys.stdin):
-        raise EmptyQuery("There is no question", hint='Ask one: openmind ask "…"')
+        raise EmptyQuery("There is no question", hint='Ask one: `openmind ask "…"`.')
     with open_memory(create=False) as memory:
         _greet(memory)
         home = memory.home

@@ -68,7 +68,7 @@ def test_no_server_no_problem(plan, person, servers) -> None:
     assert made.provider.name == "builtin"
     assert made.selection == ModelSelection()
     assert somebody.offered[WHICH][0].startswith("Built-in")
-    assert "nobody answers" in somebody.told[0]
+    assert "Nobody answers" in somebody.told[0]
     assert "lms server start" in somebody.told[1]
 
 

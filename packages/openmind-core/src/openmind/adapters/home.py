@@ -55,10 +55,14 @@ class Home:
             HomeMissing, HomeForeign, HomeUnusable
         """
         if not self.folder.exists():
-            raise HomeMissing(f"There is no memory at {self.folder} yet", hint="Make one: openmind source add FOLDER")
+            raise HomeMissing(
+                f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
+            )
         self._refuse_foreign()
         if not self._is_ours():
-            raise HomeMissing(f"There is no memory at {self.folder} yet", hint="Make one: openmind source add FOLDER")
+            raise HomeMissing(
+                f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
+            )
 
     def create(self) -> None:
         """Make the home, or what is missing of it. What is there stays.

@@ -50,10 +50,12 @@ def remove_packages(plan: PackagePlan) -> None:
         if program is None:
             raise PluginError(
                 f"The packages are managed by {plan.kind}, which is not found here",
-                hint=f"Run it yourself: {' '.join(command)}",
+                hint=f"Run it yourself: `{' '.join(command)}`.",
             )
         if subprocess.run([program, *command[1:]], check=False).returncode != 0:
-            raise PluginError(f"{plan.kind} did not remove the packages", hint=f"Run it yourself: {' '.join(command)}")
+            raise PluginError(
+                f"{plan.kind} did not remove the packages", hint=f"Run it yourself: `{' '.join(command)}`."
+            )
 
 
 def _plan(kind: str, place: Path, names: Sequence[str], command: tuple[str, ...]) -> PackagePlan:

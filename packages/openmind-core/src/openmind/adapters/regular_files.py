@@ -6,7 +6,6 @@ import stat
 
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
-from openmind.domain.paths import displayable
 
 _FLAGS = (
     os.O_RDONLY
@@ -50,21 +49,15 @@ def open_regular(path: bytes) -> int:
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError as error:
-        raise ExtractionFailed(
-            f"{displayable(path)}: {sentence_of(error, 'the file')}", reason=reason_of(error), hint=_hint(error)
-        ) from error
+        raise ExtractionFailed(sentence_of(error, "the file"), reason=reason_of(error), hint=_hint(error)) from error
     except ValueError as error:  # a NUL byte in the path
-        raise ExtractionFailed(
-            f"{displayable(path)}: no file has such a name", reason=FileReason.UNSUPPORTED
-        ) from error
+        raise ExtractionFailed("no file has such a name", reason=FileReason.UNSUPPORTED) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise ExtractionFailed(f"{displayable(path)}: it is no regular file", reason=FileReason.UNSUPPORTED)
+        raise ExtractionFailed("It is no regular file", reason=FileReason.UNSUPPORTED)
     if not _stands_at(descriptor, path):
         os.close(descriptor)
-        raise ExtractionFailed(
-            f"{displayable(path)}: a folder on the way to the file has become a link", reason=FileReason.VANISHED
-        )
+        raise ExtractionFailed("A folder on the way to the file has become a link", reason=FileReason.VANISHED)
     return descriptor
 
 

@@ -55,7 +55,9 @@ class SubprocessJobLauncher:
                 os.close(log)
             mark = mark_of(process.pid)
         except (OSError, NoSuchProcess) as error:
-            raise JobError(f"The indexing worker could not be started: {error}", hint="See: openmind doctor") from error
+            raise JobError(
+                f"The indexing worker could not be started: {error}", hint="See: `openmind doctor`."
+            ) from error
         # Somebody has to take note of its end, else a server that started it would keep it as a zombie.
         threading.Thread(target=process.wait, daemon=True, name=f"openmind-{job_id}").start()
         return mark

@@ -16,7 +16,7 @@ from openmind.domain.errors import HomeError, HomeUnusable
 
 MIN_CHARS = 32
 MAX_BYTES = 4_096
-ROTATE = "Make a new token: openmind api token --rotate"
+ROTATE = "Make a new token: `openmind api token --rotate`."
 _TOKEN = re.compile(rf"[\x21-\x7e]{{{MIN_CHARS},}}")
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)

@@ -98,9 +98,9 @@ class DocumentService:
         try:
             real = path.resolve(strict=True)
         except (OSError, RuntimeError) as error:
-            raise DocumentNotFound("The file is no longer there", hint="Run: openmind index") from error
+            raise DocumentNotFound("The file is no longer there", hint="Run: `openmind index`.") from error
         if not any(is_within(os.fsencode(real), source.path_bytes) for source in sources):
-            raise DocumentForbidden("The file lies outside the approved folders now", hint="Run: openmind index")
+            raise DocumentForbidden("The file lies outside the approved folders now", hint="Run: `openmind index`.")
         if not real.is_file() or {extension_of(name_of(os.fsencode(real))), extension_of(path.name)} & RUNNABLE:
             raise DocumentForbidden("Files of this kind are not opened", hint="Open it yourself if you trust it.")
         self.open_path(real)

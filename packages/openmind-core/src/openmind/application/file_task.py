@@ -11,6 +11,7 @@ from openmind.domain.ids import FileId, new_file_id
 from openmind.domain.pictures import key_of
 from openmind.domain.preparation import PreparedFile
 from openmind.domain.recognition import key_as_read
+from openmind.domain.sentences import as_message, as_sentence
 from openmind.ports.catalog import PlannedChange
 from openmind.ports.extractor import ExtractorInfo
 
@@ -83,7 +84,7 @@ class FileTask:
             scanned_ns=self.scanned_ns,
             content_hash=self.content_hash,
             reason=reason,
-            error=note if reason is not FileReason.OK else "",
+            error=as_message(note) if reason is not FileReason.OK else "",
             extractor=key_as_read(
                 key_of(facts.metadata, plain_key=self.info.plain_key, wanted=self.info.key), facts.metadata
             ),
@@ -103,7 +104,7 @@ class FileTask:
             scanned_ns=self.scanned_ns,
             content_hash=self.content_hash,
             reason=reason,
-            error=message,
+            error=as_message(message),
             extractor=self.info.key,
         )
         former = self.known
@@ -112,7 +113,7 @@ class FileTask:
         return attrs.evolve(
             failed,
             content_hash=self.content_hash or former.content_hash,
-            error=f"{message} The version before can still be found.",
+            error=f"{as_sentence(message)} The version before can still be found.",
             # What will be tried again may turn out to be as it was: then its kept text is still needed.
             extractor=former.extractor if reason.retried else failed.extractor,
             layout=former.layout,

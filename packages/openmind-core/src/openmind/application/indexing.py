@@ -61,7 +61,7 @@ class IndexService:
             empty = not snapshot.sources(enabled_only=True)
         if empty:
             self._sweep_the_last()
-            raise NoSources("There is no folder to index yet", hint="Add one: openmind source add FOLDER")
+            raise NoSources("There is no folder to index yet", hint="Add one: `openmind source add FOLDER`.")
         with self._storage.index_lock():
             log = self._begin(progress, job_id)
             attention = Attention(control=control or Uninterrupted(), log=log)

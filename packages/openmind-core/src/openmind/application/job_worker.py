@@ -111,11 +111,11 @@ class JobWorker:
         with self.catalog.writing() as session:
             job = session.job(row.job_id)
             if job is None or (job.state.finished and job.state is not JobState.STOPPED):
-                raise JobNotFound(f"There is no unfinished job {row.job_id}", hint="Start one: openmind index start")
+                raise JobNotFound(f"There is no unfinished job {row.job_id}", hint="Start one: `openmind index start`.")
             if job.process is not None and job.process.pid != own.pid and self.alive(job.process):
                 raise JobActive(
                     f"The process {job.process.pid} works on the job {row.job_id} already",
-                    hint="See: openmind index status",
+                    hint="See: `openmind index status`.",
                 )
             return row.take(session, job, own)
 

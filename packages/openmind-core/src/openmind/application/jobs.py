@@ -48,7 +48,7 @@ class JobService:
             if active is not None:
                 return active
             if not session.sources(enabled_only=True):
-                raise NoSources("There is no folder to index yet", hint="Add one: openmind source add FOLDER")
+                raise NoSources("There is no folder to index yet", hint="Add one: `openmind source add FOLDER`.")
             self._refuse_beside_run(session)
             at = self.now().isoformat()
             job = IndexJob(id=new_job_id(), state=JobState.PENDING, started_at=at, updated_at=at)
@@ -140,7 +140,7 @@ class JobService:
             if self.clock() >= deadline:
                 raise JobActive(
                     f"The indexing job {job.id} was asked to stop and has not stopped within {within_s:g} s",
-                    hint="Try again in a moment: openmind index status --once shows how far it is.",
+                    hint="Try again in a moment; `openmind index status --once` shows how far it is.",
                 )
             self.sleep(LOOK_EVERY_S)
             job = self.current() or job
@@ -180,7 +180,7 @@ class JobService:
         with self.catalog.writing() as session:
             job = self._settled(session)
             if job is None:
-                raise JobNotFound("No indexing job is under way", hint="Start one: openmind index start")
+                raise JobNotFound("No indexing job is under way", hint="Start one: `openmind index start`.")
             state = next_state(job.state, action)
             if action is JobAction.PAUSE or state is not job.state:
                 job = attrs.evolve(job, error="")  # a pause is the person's from now on, not the provider's

@@ -18,7 +18,7 @@ from openmind.domain.models import (
 )
 from openmind.ports.model_provider import ModelProvider
 
-LIST = "See: openmind models list"
+LIST = "See: `openmind models list`."
 
 
 @frozen(kw_only=True)
@@ -144,7 +144,7 @@ def require_idle(busy: bool) -> None:
     if busy:
         raise JobActive(
             "The models cannot be changed while files are being indexed",
-            hint="Wait until that is done, or stop it: openmind index stop",
+            hint="Wait until that is done, or stop it: `openmind index stop`.",
         )
 
 

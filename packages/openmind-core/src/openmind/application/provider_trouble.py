@@ -4,6 +4,7 @@ from attrs import define
 
 from openmind.application.run_log import RunLog
 from openmind.domain.errors import OpenMindError, ProviderError, ProviderUnreachable
+from openmind.domain.sentences import as_sentence
 
 
 @define
@@ -23,11 +24,11 @@ class ProviderTrouble:
         """Hear that vectors could not be made; passages go live without them."""
         told = "What was read is found by its words; vectors follow with the next index run."
         self.first = self.first or error.message
-        self.log.notice(f"{error.message.rstrip('.')}. {told}")
+        self.log.notice(f"{as_sentence(error.message)} {told}")
 
     def lost_describer(self, error: OpenMindError) -> None:
         """Hear that no more pictures can be described."""
         told = "Pictures are found by what is written on them; descriptions follow with the next index run."
         if isinstance(error, ProviderUnreachable):  # it may be back soon
             self.first = self.first or error.message
-        self.log.notice(f"{error.message}. {told}")
+        self.log.notice(f"{as_sentence(error.message)} {told}")

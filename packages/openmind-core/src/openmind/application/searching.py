@@ -27,6 +27,7 @@ from openmind.domain.search import (
     SearchResult,
     SearchState,
 )
+from openmind.domain.sentences import as_sentence
 from openmind.domain.sources import Source
 from openmind.domain.text import as_seen
 from openmind.ports.catalog import Catalog, MemoryCounts
@@ -147,7 +148,7 @@ class SearchService:
         try:
             vectors = embedder.embed([as_seen(query) or query], role="query")
         except ProviderError as error:
-            note = f"Found by words only: {_sentence(error.message)}"
+            note = f"Found by words only: {as_sentence(error.message)}"
             return Meaning(table=table, profile=embedder.profile, notes=(note,))
         return Meaning(table=table, vector=vectors.row_bytes(0), profile=embedder.profile)
 
@@ -265,7 +266,3 @@ def _result(query: str, state: SearchState, found: Findings, notes: tuple[str, .
     return SearchResult(
         query=query, state=state, hits=found.hits, degraded=bool(notes), degraded_reason=" ".join(notes)
     )
-
-
-def _sentence(message: str) -> str:
-    return message if message.endswith((".", "!", "?")) else f"{message}."

@@ -87,7 +87,10 @@ class Settings:
             return self.all().get(key, value)
         if key not in self.all() and not key.startswith("plugins."):
             raise _unknown(key, self.all())
-        raise UsageError(f"{key} cannot be {text}: {told}", hint="docs/cli.md lists what can be set.")
+        raise UsageError(
+            f"{key} cannot be {text}: {told}",
+            hint="`openmind config get` lists the settings; docs/cli.md says what they take.",
+        )
 
 
 def _readings(text: str) -> tuple[object, ...]:

@@ -136,7 +136,7 @@ class SourceService:
             if job is not None and not job.state.finished:
                 raise JobActive(
                     "A source cannot be removed while files are being indexed in the background",
-                    hint="Wait until that is done, or stop it: openmind index stop",
+                    hint="Wait until that is done, or stop it: `openmind index stop`.",
                 )
             counts = session.source_counts(source_id)
             session.delete_source(source_id)
@@ -167,7 +167,7 @@ class SourceService:
     def _refuse_overlap(self, source: Source, session: CatalogReader) -> None:
         for other in session.sources():
             if other.path_bytes == source.path_bytes:
-                raise SourceExists(f"{source.path} is a source already", hint="See: openmind source list")
+                raise SourceExists(f"{source.path} is a source already", hint="See: `openmind source list`.")
             if other.overlaps(source.path_bytes, recursive=source.recursive):
                 raise SourceOverlaps(
                     f"{source.path} overlaps with the source {other.path}",

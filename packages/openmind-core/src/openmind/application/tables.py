@@ -10,6 +10,7 @@ from openmind.domain.chunking import CHUNKING_VERSION
 from openmind.domain.errors import ProviderError
 from openmind.domain.index import IndexIdentity, IndexTable, TableState
 from openmind.domain.models import EmbedderIdentity
+from openmind.domain.sentences import as_sentence
 from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -122,12 +123,12 @@ class TableChoice:
         except ProviderError as error:
             if live is None:
                 told = "Until it answers, the built-in embedder is used; the next index run changes over."
-                return self.embedders.builtin().identity, f"{error.message.rstrip('.')}. {told}"
+                return self.embedders.builtin().identity, f"{as_sentence(error.message)} {told}"
             if self.embedders.is_chosen(live.identity.embedder):
                 told = "New files are found by their words; vectors follow with the next index run."
             else:
                 told = "The memory goes on with the embedder it was made with."
-            return None, f"{error.message.rstrip('.')}. {told}"
+            return None, f"{as_sentence(error.message)} {told}"
 
     def _make(self, name: str, embedder: EmbedderIdentity) -> IndexTable:
         self.chunks.quarantine(name)  # a leftover of a run that died before the catalog knew the table

@@ -140,7 +140,7 @@ class UninstallService:
             if is_within(source.path_bytes, os.fsencode(home)) or source.path_bytes == os.fsencode(home):
                 raise HomeUnsafe(
                     f"The approved folder {source.path} lies in {self.home}",
-                    hint="Remove that source first: openmind source remove",
+                    hint="Remove that source first: `openmind source remove`.",
                 )
 
     def _refuse_foreign(self) -> None:

@@ -17,20 +17,23 @@ None derives from `ValueError`: frameworks take that for a signal of their own.
 from typing import ClassVar
 
 from openmind.domain.files import FileReason
+from openmind.domain.sentences import as_message
 
 
 class OpenMindError(Exception):
     """Root of everything OpenMind raises on purpose.
 
     `code` is the stable, machine-readable name of the failure: clients and tests match on it, never on the
-    message. `hint` is the next thing a person can do; it may be empty.
+    message. The message is a sentence without its full stop; however it is given, it is kept in that form. `hint` is
+    the next thing a person can do, in whole sentences, with commands in backquotes; it may be empty.
     """
 
     code: ClassVar[str] = "openmind"
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
+        told = as_message(message)
+        super().__init__(told)
+        self.message = told
         self.hint = hint
 
     def __reduce__(self) -> tuple[object, ...]:

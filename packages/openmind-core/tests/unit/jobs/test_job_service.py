@@ -46,7 +46,7 @@ def test_a_job_whose_worker_cannot_be_started_has_failed_with_the_reason(world) 
         world.service().start()
 
     job = world.service().current()
-    assert (job.state, job.error) == (JobState.FAILED, "there are too many processes")
+    assert (job.state, job.error) == (JobState.FAILED, "There are too many processes")
     assert job.completed_at
 
 

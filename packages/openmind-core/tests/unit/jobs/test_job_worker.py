@@ -172,7 +172,7 @@ def test_what_another_process_decided_meanwhile_stays(world, job, script) -> Non
 @pytest.mark.parametrize(
     ("failure", "told"),
     [
-        (StoreFull("the disk is full"), "the disk is full"),
+        (StoreFull("the disk is full"), "The disk is full"),
         (KeyboardInterrupt(), WAS_ENDED),
         (ZeroDivisionError("a secret"), BROKE_DOWN),
     ],
@@ -206,7 +206,7 @@ def test_a_failure_that_cannot_be_written_is_the_failure_that_is_raised(world, j
         monkeypatch.setattr(type(world.catalog), "writing", full)
         raise StoreFull("the disk is full")
 
-    with pytest.raises(StoreFull, match="the disk is full"):
+    with pytest.raises(StoreFull, match="The disk is full"):
         at_work(world, job, script, step)[1].carry_out(job.id)
 
 
@@ -300,7 +300,7 @@ def test_somebody_who_holds_the_lock_for_long_fails_the_job(world, job, script) 
     with pytest.raises(IndexingBusy):
         worker.carry_out(job.id)
 
-    assert world.service().current().error == "the process 1 is indexing"
+    assert world.service().current().error == "The process 1 is indexing"
     assert world.clock.slept <= 11
 
 

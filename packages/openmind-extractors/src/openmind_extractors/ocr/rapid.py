@@ -134,7 +134,7 @@ def build_rapid(config: ExtractionConfig) -> OcrEngine:
     raise ExtractionFailed(
         "text recognition is not installed",
         reason=FileReason.NEEDS_OCR,
-        hint="Install it: pip install rapidocr onnxruntime",
+        hint="Install it: `pip install rapidocr onnxruntime`.",
     )
 
 
@@ -200,7 +200,7 @@ def _models(package: str) -> dict[str, Path]:
             raise ExtractionFailed(
                 f"the {task} model of text recognition is missing",
                 reason=FileReason.NEEDS_OCR,
-                hint=f"Install it again: pip install --force-reinstall {package}",
+                hint=f"Install it again: `pip install --force-reinstall {package}`.",
             )
         found[task] = paths[-1]
     return found

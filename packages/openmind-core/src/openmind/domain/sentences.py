@@ -1,0 +1,24 @@
+"""How a message reads: one rule for everything that a person is told has gone wrong."""
+
+import re
+
+_PLAIN_WORD = re.compile(r"[a-z]+(?=[\s,:;]|$)")
+"""An ordinary word in lower case; names such as `nomic-embed-text`, paths and keys such as `a.b` are none."""
+
+
+def as_message(text: str) -> str:
+    """Write a message as a sentence without its full stop: `the file is gone.` becomes `The file is gone`.
+
+    Other sentences can follow it then, and it can stand in brackets or behind a path. Several sentences keep theirs.
+    """
+    told = text.strip()
+    if told.endswith(".") and not told.endswith("..") and ". " not in told:
+        told = told[:-1].rstrip()
+    first = _PLAIN_WORD.match(told)
+    return told[0].upper() + told[1:] if first else told
+
+
+def as_sentence(text: str) -> str:
+    """Write a message as a whole sentence, its full stop included."""
+    told = as_message(text)
+    return told if not told or told.endswith((".", "!", "?", "…")) else f"{told}."
