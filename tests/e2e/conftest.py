@@ -4,12 +4,14 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 from attrs import frozen
+
+from tests.e2e.forked import Forker
 
 PROGRAM = Path(sys.executable).with_name("openmind.exe" if os.name == "nt" else "openmind")
 
@@ -51,12 +53,19 @@ class Cli:
     home: Path
     folder: Path
     """Current folder of the commands."""
+    forker: Forker | None = None
+    """Runs commands without starting the program anew; not where the environment is under test."""
 
     def environment(self, changes: Mapping[str, str] | None = None) -> dict[str, str]:
-        clean = {name: value for name, value in os.environ.items() if not name.startswith(("OPENMIND_", "LC_", "LANG"))}
-        return {**clean, "OPENMIND_HOME": str(self.home), **(changes or {})}
+        return {**clean_environment(), "OPENMIND_HOME": str(self.home), **(changes or {})}
 
     def __call__(self, *arguments: str | bytes, env: Mapping[str, str] | None = None) -> Told:
+        words = [argument for argument in arguments if isinstance(argument, str)]
+        if self.forker is not None and env is None and len(words) == len(arguments):
+            code, out, err = self.forker.run(
+                words, environment=self.environment(), folder=self.folder, streams=self.folder.parent
+            )
+            return Told(code, out.decode("utf-8", "replace"), err.decode("utf-8", "replace"))
         ran = subprocess.run(
             [str(PROGRAM), *arguments],
             env=self.environment(env),
@@ -76,12 +85,28 @@ class Cli:
         return told
 
 
+def clean_environment() -> dict[str, str]:
+    """What a command finds around it, whoever runs the tests."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("OPENMIND_", "LC_", "LANG"))}
+
+
+@pytest.fixture(scope="session")
+def forker() -> Iterator[Forker | None]:
+    """What runs commands in forks of one process that has loaded them."""
+    if not hasattr(os, "fork"):
+        yield None
+        return
+    forker = Forker(clean_environment())
+    yield forker
+    forker.close()
+
+
 @pytest.fixture
-def openmind(tmp_path: Path) -> Cli:
+def openmind(tmp_path: Path, forker: Forker | None) -> Cli:
     """The command, with a home that is not there yet."""
     work = tmp_path / "work"
     work.mkdir()
-    return Cli(home=tmp_path / "home", folder=work)
+    return Cli(home=tmp_path / "home", folder=work, forker=forker)
 
 
 @pytest.fixture
