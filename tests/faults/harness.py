@@ -42,7 +42,7 @@ for module in pkgutil.walk_packages(openmind_stores.__path__, "openmind_stores."
 
 Step = Callable[[str], None]
 CHUNK_WRITES = frozenset({"create", "drop", "quarantine", "add", "fold", "merge", "delete", "clean", "mend"})
-BETWEEN_SEARCHES_S = 0.02
+BETWEEN_SEARCHES_S = 0.2
 STABLE, CHANGING = 4, 6
 PARAGRAPHS = 9
 """Of the long file; each is a passage of its own."""
