@@ -1,0 +1,1 @@
+"""Lets OpenMind read .bib files."""

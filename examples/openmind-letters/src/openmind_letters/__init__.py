@@ -1,0 +1,1 @@
+"""Brings models of Letters to OpenMind."""
