@@ -250,6 +250,7 @@ export interface File {
   modified_at: number;
   indexed_at: string | null;
   error: string | null;
+  hint: string | null;
 }
 
 export interface Chunk {

@@ -23,6 +23,17 @@ def test_nothing_is_foretold_before_anything_is_done() -> None:
     assert progress_text(an_event(0, 7, JobState.DISCOVERING), 1.0) == "discovering: 7 files found"
 
 
+def test_while_text_is_recognised_the_page_is_told_and_no_pace_of_files() -> None:
+    event = Progress(
+        state=JobState.RUNNING,
+        tally=IndexTally(indexed=3, total=5),
+        current_file="/notes/a\n/scan.pdf, page 2 of 4",
+        recognising=True,
+    )
+
+    assert progress_text(event, 9.0) == "running: 3 of 5 files (60 %), recognised scan.pdf, page 2 of 4"
+
+
 def test_plain_progress_writes_a_line_every_few_seconds() -> None:
     stream = io.StringIO()
     times: Iterator[float] = iter([0.0, 1.0, 2.0, 6.0, 7.0])

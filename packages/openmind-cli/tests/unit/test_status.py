@@ -7,7 +7,7 @@ from openmind.domain.ids import FileId, RunId, SourceId
 from openmind.domain.jobs import IndexRun, IndexTally, JobState
 from openmind.domain.status import MemoryStatus
 from openmind_cli.commands.status import reasons_of
-from openmind_cli.render.status import print_file, status_lines
+from openmind_cli.render.status import print_file, print_hints, status_lines
 
 
 def a_status(**changes: object) -> MemoryStatus:
@@ -92,6 +92,15 @@ def test_a_file_is_listed_on_one_line(capsys: pytest.CaptureFixture[str]) -> Non
     print_file(record)
 
     assert capsys.readouterr().out == "/a\\n\\xff.pdf: skipped (needs ocr): The pages are pictures.\n"
+
+
+def test_what_can_be_done_is_told_once_for_each_reason_and_not_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    print_hints([FileReason.EMPTY, FileReason.NEEDS_OCR, FileReason.ENCRYPTED])
+
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["needs ocr", "encrypted"]
+    assert "openmind source set ID --ocr" in err
 
 
 def test_a_status_stands_for_all_of_its_reasons() -> None:

@@ -275,6 +275,7 @@ def test_a_file_says_its_status_and_the_reason() -> None:
 
     assert (found["file_name"], found["extension"]) == ("Report.PDF", ".pdf")
     assert (found["status"], found["reason"]) == ("skipped", "needs_ocr")
+    assert "--ocr" in found["hint"]
     assert found["modified_at"] == 1.5
     assert found["indexed_at"] is None
 

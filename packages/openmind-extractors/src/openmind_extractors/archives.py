@@ -113,4 +113,4 @@ def _told_as_reasons() -> Iterator[None]:
     except KeyError as error:
         raise ExtractionFailed(f"the document lacks a part: {error.args[0]}") from error
     except ARCHIVE_FAILURES as error:
-        raise ExtractionFailed(f"the document is damaged: {str(error)[:200]}") from error
+        raise ExtractionFailed(f"its ZIP container cannot be unpacked ({str(error)[:200]})") from error

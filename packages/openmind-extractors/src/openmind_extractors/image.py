@@ -189,7 +189,7 @@ def _open(blob: Blob) -> Iterator[Image.Image]:
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise _too_large() from error
         except _FAILURES as error:
-            raise ExtractionFailed(f"the picture is damaged: {type(error).__name__}: {error}"[:200]) from error
+            raise ExtractionFailed(f"the picture cannot be decoded ({type(error).__name__}: {error})"[:200]) from error
 
 
 def _too_large() -> ExtractionFailed:

@@ -45,7 +45,7 @@ class MailExtractor:
             message = email.message_from_bytes(data)
             parts = _leaves(message)
         except (RecursionError, ValueError, LookupError, TypeError, AttributeError, MessageError) as error:
-            raise ExtractionFailed(f"the mail is damaged: {type(error).__name__}: {error}"[:200]) from error
+            raise ExtractionFailed(f"the mail cannot be taken apart ({type(error).__name__}: {error})"[:200]) from error
         headers = {name: _header(message, name) for name in _SHOWN}
         if not data.strip():
             raise ExtractionFailed("the file holds nothing", reason=FileReason.EMPTY)

@@ -68,7 +68,7 @@ def _load(blob: Blob) -> Json:
     except RecursionError as error:
         raise ExtractionFailed("the notebook is nested too deeply") from error
     except ValueError as error:
-        raise ExtractionFailed(f"the notebook is damaged: {error}"[:200]) from error
+        raise ExtractionFailed(f"the notebook is no valid JSON ({error})"[:200]) from error
     if not isinstance(notebook, dict):
         raise ExtractionFailed("this is JSON, but no notebook", reason=FileReason.UNSUPPORTED)
     return notebook

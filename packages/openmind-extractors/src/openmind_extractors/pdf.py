@@ -283,5 +283,5 @@ def _by_pypdf(pages: PypdfPages, refusal: ExtractionFailed) -> Iterator[Segment 
     if not read:
         raise refusal
     partial = read < count
-    note = f"the document is damaged: {read} of {count} pages could be read" if partial else ""
+    note = f"{read} of {count} pages could be read" if partial else ""
     yield DocumentFacts(metadata=metadata, reason=FileReason.PARTIAL if partial else FileReason.OK, note=note)

@@ -260,7 +260,7 @@ def open_pdfium(blob: Blob) -> Iterator[PdfiumDocument]:
 def _refusal(told: str) -> ExtractionFailed:
     if "password" in told.lower() or "security" in told.lower():
         return ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
-    return ExtractionFailed(f"the document is damaged: {told}")
+    return ExtractionFailed(f"it is cut off, or no PDF ({told.rstrip('.')})")
 
 
 def iso_date(value: str) -> str:

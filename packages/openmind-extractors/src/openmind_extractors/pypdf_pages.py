@@ -49,7 +49,7 @@ class PypdfPages:
         try:
             return len(self._open().pages)
         except _failures() as error:
-            raise ExtractionFailed(f"the document is damaged: {error}"[:300]) from error
+            raise ExtractionFailed(f"its pages cannot be read ({error})"[:300]) from error
 
     def _open(self) -> "PdfReader":
         """Open the document, with the empty password where it has one.
@@ -69,7 +69,7 @@ class PypdfPages:
             if reader.is_encrypted and not reader.decrypt(""):
                 raise ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
         except _failures() as error:
-            raise ExtractionFailed(f"the document is damaged: {error}"[:300]) from error
+            raise ExtractionFailed(f"its pages cannot be read ({error})"[:300]) from error
         self._reader = reader
         return reader
 

@@ -43,7 +43,7 @@ def parse(data: bytes, *, start: OnStart, end: OnEnd, text: OnText) -> None:
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, ValueError) as error:
-        raise ExtractionFailed(f"the document is damaged: {error}") from error
+        raise ExtractionFailed(f"its XML is broken ({error})") from error
 
 
 def _refuse_doctype(*_: object) -> NoReturn:

@@ -60,7 +60,7 @@ class SheetsExtractor:
                     if writer.note:
                         notes.append(f"{name}: {writer.note}")
         except (CalamineError, OSError, ValueError) as error:
-            raise ExtractionFailed(f"the spreadsheet is damaged: {error}"[:200]) from error
+            raise ExtractionFailed(f"its cells cannot be read ({error})"[:200]) from error
         if len(names) > MAX_SHEETS:
             notes.append(f"only the first {MAX_SHEETS} of {len(names)} sheets were read")
         yield _facts(properties, names, notes, is_empty=count == 0)

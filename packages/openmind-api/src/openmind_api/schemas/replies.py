@@ -300,6 +300,7 @@ class File(Reply, kw_only=True):
     modified_at: float
     indexed_at: str | None
     error: str | None
+    hint: str | None
 
 
 class Document(File, kw_only=True):

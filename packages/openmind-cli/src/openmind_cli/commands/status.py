@@ -12,7 +12,7 @@ from openmind_cli.exit_codes import OK
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.lines import print_lines
 from openmind_cli.render.objects import print_list, print_object
-from openmind_cli.render.status import print_file, print_status
+from openmind_cli.render.status import print_file, print_hints, print_status
 
 PAGE = 500
 
@@ -37,8 +37,11 @@ def status(*, files: str | None = None, coverage: Switch = False, json: Json = F
         elif json:
             print_list("files", map(file_object, _files(memory, reasons)))
         else:
+            met = set()
             for record in _files(memory, reasons):
                 print_file(record)
+                met.add(record.reason)
+            print_hints(met)
     return OK
 
 

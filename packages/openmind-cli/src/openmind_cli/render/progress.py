@@ -63,10 +63,17 @@ def progress_text(event: Progress, elapsed_s: float) -> str:
     if event.state is JobState.DISCOVERING or not tally.total:
         return f"{state}: {count(tally.total, 'file')} found" if tally.total else state
     text = f"{state}: {tally.processed:,} of {count(tally.total, 'file')} ({tally.progress:.0f} %)"
+    if event.recognising:
+        return f"{text}, {_page(event)}"
     rate = tally.processed / elapsed_s if elapsed_s > 0 else 0.0
     if rate and tally.processed < tally.total:
         text += f", {rate:,.0f} files/s, {duration((tally.total - tally.processed) / rate)} left"
     return text
+
+
+def _page(event: Progress) -> str:
+    """`recognised scan.pdf, page 12 of 300`."""
+    return f"recognised {one_line(event.current_file.rpartition('/')[2])}"
 
 
 @contextmanager
@@ -97,7 +104,7 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
         def show(event: Progress) -> None:
             if event.notice:
                 console.print(one_line(event.notice))
-            name = event.state.value.replace("_", " ")
+            name = _page(event) if event.recognising else event.state.value.replace("_", " ")
             bar.update(task, description=name, completed=event.tally.processed, total=event.tally.total)
 
         yield show

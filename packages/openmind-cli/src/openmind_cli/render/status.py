@@ -1,6 +1,6 @@
 """The state of the memory, in words."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from openmind.domain.files import FileReason, FileRecord, FileStatus
 from openmind.domain.jobs import IndexRun, JobState
@@ -9,7 +9,7 @@ from openmind.domain.status import MemoryStatus
 
 from openmind_cli.render.amounts import count, moment, size
 from openmind_cli.render.clean import one_line
-from openmind_cli.render.lines import Line, Span, line, print_lines
+from openmind_cli.render.lines import Line, Span, line, note, print_lines
 
 WIDTH = 17
 
@@ -23,6 +23,13 @@ def print_file(record: FileRecord) -> None:
     """Print a file with its status on one line."""
     told = f": {one_line(record.error)}" if record.error else ""
     print_lines([line(f"{one_line(displayable(record.path_bytes))}: {reason_text(record.reason)}{told}")])
+
+
+def print_hints(reasons: Collection[FileReason]) -> None:
+    """Print what can be done about files with these reasons, on standard error: the list is all that a pipe gets."""
+    for reason in FileReason:
+        if reason in reasons and reason.hint:
+            note(f"{reason.value.replace('_', ' ')}: {reason.hint}")
 
 
 def reason_text(reason: FileReason) -> str:

@@ -186,9 +186,9 @@ def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
             room -= len(piece.text)
             segments.append(piece)
     if failure is not None and not segments:
-        return ReadOutcome(ticket=ticket, reason=failure.reason, message=failure.message)
+        return ReadOutcome(ticket=ticket, reason=failure.reason, message=failure.told)
     if failure is not None:
-        facts = evolve(facts, reason=FileReason.PARTIAL, note=failure.message)
+        facts = evolve(facts, reason=FileReason.PARTIAL, note=failure.told)
     document = ExtractedDocument(segments=tuple(segments), facts=facts)
     return ReadOutcome(ticket=ticket, document=document, picture=picture)
 

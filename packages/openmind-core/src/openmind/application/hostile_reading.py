@@ -118,8 +118,7 @@ class HostileReading:
         task = self._waiting[ticket]
         with self.catalog.writing() as session:
             session.keep_text(task.content_hash, KEPT_AS + news.read.name, packing.pack(as_document(news.read)))
-        self.log.at(f"{displayable(task.path_bytes)}, {news.place}")
-        self.log.beat(force=True)
+        self.log.at_page(displayable(task.path_bytes), news.place)
 
     def _wait(self) -> None:
         self.attention.heed()

@@ -62,9 +62,7 @@ def collect(parts: Iterable[Segment | DocumentFacts | Picture]) -> ExtractedDocu
     except ExtractionFailed as failure:
         if not segments:
             raise
-        facts = DocumentFacts(
-            title=facts.title, metadata=facts.metadata, reason=FileReason.PARTIAL, note=failure.message
-        )
+        facts = DocumentFacts(title=facts.title, metadata=facts.metadata, reason=FileReason.PARTIAL, note=failure.told)
     return ExtractedDocument(segments=tuple(segments), facts=facts)
 
 
@@ -131,7 +129,7 @@ class InProcessPreparer:
                 tuple(as_passage(chunk, document.facts, file_name=name, path=path) for chunk in split(document)),
             )
         except ExtractionFailed as failure:
-            return PreparationFailure(ticket=request.ticket, reason=failure.reason, message=failure.message)
+            return PreparationFailure(ticket=request.ticket, reason=failure.reason, message=failure.told)
         except OpenMindError as error:
             return PreparationFailure(ticket=request.ticket, reason=FileReason.DAMAGED, message=error.message)
         except MemoryError:

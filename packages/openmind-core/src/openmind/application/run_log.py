@@ -37,6 +37,7 @@ class RunLog:
     failures_total: int = 0
     notices: list[str] = field(factory=list)
     _current: str = field(default="", init=False)
+    _recognising: bool = field(default=False, init=False)
     _counts: Counter[str] = field(factory=Counter, init=False)
     _promised: Counter[str] = field(factory=Counter, init=False)
     _saved_at: float = field(default=float("-inf"), init=False)
@@ -78,8 +79,13 @@ class RunLog:
 
     def at(self, path: str) -> None:
         """Note the file that is being worked on."""
-        self._current = path
+        self._current, self._recognising = path, False
         self.beat()
+
+    def at_page(self, path: str, page: str) -> None:
+        """Note the page that OCR has read; told at once, since each takes seconds."""
+        self._current, self._recognising = f"{path}, {page}", True
+        self.beat(force=True)
 
     def beat(self, *, force: bool = False) -> None:
         """Save and tell, if it is time to."""
@@ -102,7 +108,7 @@ class RunLog:
     def finish(self, state: JobState, *, error: str = "") -> IndexReport:
         """End the run."""
         finished = self.now().isoformat()
-        self._current = ""
+        self._current, self._recognising = "", False
         self.run = attrs.evolve(self.run, state=state, error=error, finished_at=finished)
         self.beat(force=True)
         return IndexReport(
@@ -113,4 +119,12 @@ class RunLog:
         )
 
     def _tell(self, notice: str = "") -> None:
-        self.sink(Progress(state=self.run.state, tally=self.tally, current_file=self._current, notice=notice))
+        self.sink(
+            Progress(
+                state=self.run.state,
+                tally=self.tally,
+                current_file=self._current,
+                recognising=self._recognising,
+                notice=notice,
+            )
+        )

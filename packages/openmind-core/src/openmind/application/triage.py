@@ -105,7 +105,7 @@ class Triage:
             self._admit(stat)
             content_hash = self._hash(path)
         except ExtractionFailed as failure:
-            self.fail(task, failure.reason, failure.message)
+            self.fail(task, failure.reason, failure.told)
             return None
         self.log.count(hashed=1)
         return self._settle(attrs.evolve(task, content_hash=content_hash), snapshot)

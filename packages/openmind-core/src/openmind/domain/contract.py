@@ -242,6 +242,7 @@ def file_object(record: FileRecord) -> Object:
         "modified_at": record.stat.modified_at,
         "indexed_at": record.indexed_at or None,
         "error": record.error or None,
+        "hint": record.reason.hint or None,
     }
 
 

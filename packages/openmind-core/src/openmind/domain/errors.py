@@ -330,3 +330,8 @@ class ExtractionFailed(OpenMindError):
     def __init__(self, message: str, *, reason: FileReason = FileReason.DAMAGED, hint: str = "") -> None:
         super().__init__(message, hint=hint)
         self.reason = reason
+
+    @property
+    def told(self) -> str:
+        """What is kept with the file: what is wrong, and what can be done about just this."""
+        return f"{self.message.rstrip('.')}. {self.hint}" if self.hint else self.message

@@ -14,6 +14,8 @@ class Progress:
     state: JobState
     tally: IndexTally
     current_file: str = ""
+    recognising: bool = False
+    """Whether OCR is at that file, whose page is then named behind it: files are no measure of the pace now."""
     notice: str = ""
     """A sentence for the person, once."""
 

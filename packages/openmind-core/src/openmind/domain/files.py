@@ -52,7 +52,25 @@ class FileReason(StrEnum):
         """Whether the next run tries again although the file has not changed."""
         return self in {FileReason.DENIED, FileReason.VANISHED, FileReason.PROVIDER}
 
+    @property
+    def hint(self) -> str:
+        """What a person can do about it; empty where there is nothing to be done."""
+        return _HINTS.get(self, "")
 
+
+_CHANGE_IT = "It is tried again when it or its reader has changed: save it again, or in another format."
+_HINTS = {
+    FileReason.NEEDS_OCR: "Switch text recognition on: `openmind source set ID --ocr`, and `[extraction.ocr] enabled`.",
+    FileReason.ENCRYPTED: "Save a copy without a password.",
+    FileReason.UNSUPPORTED: "Save it in a format that is read; `openmind plugins` lists them.",
+    FileReason.TOO_BIG: "Divide it, or raise the limit where one of the configuration is named.",
+    FileReason.DENIED: "Allow yourself to read it; the next run tries again.",
+    FileReason.VANISHED: "The next run looks again.",
+    FileReason.DAMAGED: "Open it in the program it came from and save it again, or fetch it again.",
+    FileReason.TIMEOUT: _CHANGE_IT,
+    FileReason.CRASHED: _CHANGE_IT,
+    FileReason.PROVIDER: "Run `openmind index` again when the provider answers.",
+}
 _STATUS = {
     FileReason.OK: FileStatus.INDEXED,
     FileReason.PARTIAL: FileStatus.INDEXED,

@@ -51,7 +51,7 @@ class Recognition:
         try:
             found = engine.read(image)
         except ExtractionFailed as failure:
-            self.error = failure.message
+            self.error = failure.told
             return None
         if found.warning and not found.text:
             self.error = found.warning
@@ -66,7 +66,7 @@ class Recognition:
             try:
                 self._engine = self._tools.ocr() if self._tools.ocr else None
             except ExtractionFailed as failure:
-                self.error = failure.message
+                self.error = failure.told
             else:
                 self.engine_name = self._engine.name if self._engine else ""
         return self._engine
