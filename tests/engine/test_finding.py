@@ -38,6 +38,16 @@ FILES = {
     "arabic.txt": "المكتبة مفتوحة كل يوم حتى المساء.",
     "hebrew.txt": "הספרייה פתוחה בכל יום עד הערב.",
     "mixed.txt": "The 会議 in Köln was about Ω-3 and ﬁsh oil.",
+    "wide.txt": "Ｔｈｅ　ＰＡＲＴＩＡＬＬＹ wide ｗｏｍｂａｔ sleeps.",
+    "party.txt": "What a party that was 🎉🎊 and nobody slept 👍🏽",
+    "greek.txt": "Η βιβλιοθήκη είναι ανοιχτή κάθε μέρα.",
+    "thai.txt": "ห้องสมุดเปิดทุกวันจนถึงเย็น",
+    "hindi.txt": "पुस्तकालय हर दिन शाम तक खुला रहता है।",
+    "turkish.txt": "İstanbul'da ılık bir ağustos akşamı.",
+    "polish.txt": "Zażółć gęślą jaźń w Łodzi.",
+    "divided.txt": "It spoke of the classi-\nfication of the lemurs.",
+    "hidden.txt": "The am\u00adbas\u200bsa\u2060dor of \u202eSamoa\u202c slept.",
+    "literal.txt": "Set a:b:c to 100% and match *.cfg or x_1 AND y_2 under \\\\server\\share.",
 }
 NOISE = """
     user name case new error version error note write question letter compare language old machine detail number file
@@ -97,6 +107,48 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenMind]:
         ("הספרייה", "hebrew.txt"),
         ("会議 Köln", "mixed.txt"),
         ("fish oil", "mixed.txt"),
+        ("snake", "snake.md"),
+        ("GETUSERNAME", "camel.md"),
+        ("get_user_name", "camel.md"),
+        (HASH.upper(), "hash.txt"),
+        (HASH[:12] + " archive", "hash.txt"),
+        ("the who", "band.txt"),
+        ('"The Who" played', "band.txt"),
+        ("„To be, or not“", "hamlet.txt"),
+        ("Users\\me\\new", "windows.txt"),
+        ("C:/Users/me/new", "windows.txt"),
+        ("[brackets]", "brackets.txt"),
+        ("quarterly", "quarterly-budget-2024.txt"),
+        ("quarterly-budget-2024.txt", "quarterly-budget-2024.txt"),
+        ("Muenchen", "strasse.txt"),
+        ("Hauptstraße", "strasse.txt"),
+        ("été fermé", "cafe.txt"),
+        ("новая книга", "russian.txt"),
+        ("полка", "russian.txt"),
+        ("標準", "japanese.txt"),
+        ("バナナ", "japanese.txt"),
+        ("회사", "korean.txt"),
+        ("مكتبة", "arabic.txt"),
+        ("ספרייה", "hebrew.txt"),
+        ("partially wombat", "wide.txt"),
+        ("ＷＯＭＢＡＴ", "wide.txt"),
+        ("🎉", "party.txt"),
+        ("🎊", "party.txt"),
+        ("👍", "party.txt"),
+        ("βιβλιοθηκη", "greek.txt"),
+        ("ΒΙΒΛΙΟΘΉΚΗ", "greek.txt"),
+        ("ห้องสมุด", "thai.txt"),
+        ("पुस्तकालय", "hindi.txt"),
+        ("istanbul", "turkish.txt"),
+        ("zazolc lodzi", "polish.txt"),
+        ("classification of lemurs", "divided.txt"),
+        ("ambassador", "hidden.txt"),
+        ("Samoa", "hidden.txt"),
+        ("a:b:c", "literal.txt"),
+        ("100%", "literal.txt"),
+        ("x_1", "literal.txt"),
+        ("\\\\server\\share", "literal.txt"),
+        ("*.cfg", "literal.txt"),
     ],
 )
 def test_what_is_typed_finds_its_file_among_the_first_five(memory: OpenMind, query: str, name: str) -> None:
@@ -104,6 +156,38 @@ def test_what_is_typed_finds_its_file_among_the_first_five(memory: OpenMind, que
 
     assert name in [hit.file_name for hit in result.hits]
     assert result.state is SearchState.OK
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "printer AND E-1042",
+        "NOT printer E-1042",
+        "printer OR (E-1042",
+        "-printer +E-1042",
+        "printer* E-1042",
+        "text:printer E-1042",
+        'printer "E-1042',
+        "printer^3 E-1042~2",
+        "printer% E-1042'",
+        "printer; DROP TABLE files; E-1042",
+        "printer' OR '1'='1 E-1042",
+        "\u202eprinter\u202c E-1042",
+        "pri\u200bnter E\u20111042",
+        "\\printer\\ E-1042",
+        "{printer} [E-1042]",
+        "printer\x00\x1b[31m E-1042",
+        "printer\ud800 E-1042",
+        "😀 printer 😀 E-1042",
+        "printer\n\t E-1042\r\n",
+        "E-1042 " + "filler " * 560,
+    ],
+)
+def test_nothing_that_is_typed_is_obeyed_as_an_operator(memory: OpenMind, typed: str) -> None:
+    result = memory.search(typed)
+
+    assert "error.txt" in [hit.file_name for hit in result.hits]
+    assert not result.degraded
 
 
 def test_a_phrase_that_nobody_wrote_finds_nothing(memory: OpenMind) -> None:
@@ -119,12 +203,19 @@ def test_a_stranger_s_question_finds_nothing_relevant(memory: OpenMind) -> None:
     assert result.state is SearchState.NOTHING_FOUND
 
 
+SIGNS = "\"'*:()[]{}%_\\/+-#&|~^?!$<>=,;.`@ \t\n„“”«»"
+OPERATORS = ["AND", "OR", "NOT", "NEAR/3", "a:b:c", "text:", "*", "%", "_", "\\", '"', "''", "--", "C++", "🎉", "🇩🇪"]
+OPERATORS += ["\u202e", "\u2066", "\ufeff", "\U000e0041", "e\u0301", "ß", "ﾊﾞ", "中", "서울", "ال", "ที่", "x" * 300]
+
+
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.one_of(
         st.text(min_size=1, max_size=80),
         st.text(alphabet="\"'*:()[]{}%_\\/+-#&|~^ANDORNT ab中", min_size=1, max_size=60),
         st.text(alphabet="\u202e\u2066\ud800\x00😀é\u0301ß", min_size=1, max_size=20),
+        st.lists(st.sampled_from(OPERATORS + list(SIGNS) + NOISE.split()), min_size=1, max_size=60).map("".join),
+        st.lists(st.sampled_from(OPERATORS + NOISE.split()), min_size=1, max_size=60).map(" ".join),
     ).filter(str.strip)
 )
 def test_nothing_that_can_be_typed_raises(memory: OpenMind, query: str) -> None:
@@ -132,9 +223,13 @@ def test_nothing_that_can_be_typed_raises(memory: OpenMind, query: str) -> None:
 
     assert result.query == query.strip()
     assert not result.degraded
+    assert all(0 <= hit.score <= 1 for hit in result.hits)
+    assert [hit.score for hit in result.hits] == sorted((hit.score for hit in result.hits), reverse=True)
+    assert all(0 <= start < end <= len(hit.snippet) for hit in result.hits for start, end in hit.marks)
 
 
 def test_four_thousand_characters_are_a_query(memory: OpenMind) -> None:
     assert memory.search("printer " * 499).hits
     assert memory.search("x" * 4_000).state in SearchState
+    assert memory.search(("🎉" * 40 + "中文" * 40 + " a-b_c.d/e:f@g ") * 25).state in SearchState
     assert memory.search('"' + "a b " * 900 + '"').state is SearchState.NOTHING_FOUND
