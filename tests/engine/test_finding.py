@@ -197,6 +197,11 @@ def test_a_phrase_that_nobody_wrote_finds_nothing(memory: OpenMind) -> None:
     assert result.state is SearchState.NOTHING_FOUND
 
 
+def test_nothing_unrelated_stands_beside_a_good_hit(memory: OpenMind) -> None:
+    assert [hit.file_name for hit in memory.search("付款期限").hits] == ["chinese.txt"]
+    assert [hit.file_name for hit in memory.search("Leeds", limit=50).hits] == ["band.txt"]
+
+
 def test_a_stranger_s_question_finds_nothing_relevant(memory: OpenMind) -> None:
     result = memory.search("lattice gauge symmetry of quantum chromodynamics in hadron colliders")
 

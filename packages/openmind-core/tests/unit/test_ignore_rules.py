@@ -121,6 +121,15 @@ def test_git_patterns_leave_out_and_bring_back_as_git_does() -> None:
     assert left_out(checked, b"/s/!odd.txt")
 
 
+def test_a_pattern_speaks_of_what_it_names_and_not_of_what_is_in_it() -> None:
+    inside = rules(git=b"a/**\n!a/keep.txt\n*.log\n!/b/\n")
+
+    assert not left_out(inside, b"/s/a/")
+    assert not left_out(inside, b"/s/a/keep.txt")
+    assert left_out(inside, b"/s/a/other.txt")
+    assert left_out(inside, b"/s/b/x.log")
+
+
 def test_only_openminds_own_file_brings_back_what_is_noisy_or_hidden() -> None:
     assert left_out(rules(git=b"!build/\n!.plans/"), b"/s/build/")
     assert not left_out(rules(own=b"!build/\n!.plans/"), b"/s/build/")

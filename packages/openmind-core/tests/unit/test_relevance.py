@@ -1,7 +1,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.domain.relevance import AskedWord, Signals, coverage, holds_phrase, is_relevant, weigh
+from openmind.domain.relevance import AskedWord, Signals, coverage, holds_phrase, is_relevant, is_worth_showing, weigh
+from openmind.domain.search import Explanation
 
 WORD = st.text(alphabet="abcdef中文", min_size=1, max_size=9)
 
@@ -83,3 +84,22 @@ def test_coverage_is_a_share(terms: list[str], words: list[str]) -> None:
 
     assert 0 <= coverage(weighed, " ".join(words)) <= 1
     assert coverage(weighed, " ".join([*words, *terms])) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    ("shown", "score", "explanation"),
+    [
+        (True, 0.8, Explanation()),
+        (True, 0.2, Explanation()),
+        (False, 0.19, Explanation(words_rank=2, coverage=0.14)),
+        (True, 0.19, Explanation(words_rank=2, coverage=0.15)),
+        (False, 0.19, Explanation(vector_rank=1, cosine=0.3)),
+        (True, 0.19, Explanation(vector_rank=1, cosine=0.4)),
+        (False, 0.19, Explanation(vector_rank=2, cosine=0.4)),
+        (False, 0.0, Explanation()),
+    ],
+)
+def test_a_hit_far_behind_the_best_is_shown_only_if_something_speaks_for_it(
+    shown: bool, score: float, explanation: Explanation
+) -> None:
+    assert is_worth_showing(explanation, score=score, best=0.8, cosine_floor=0.4) is shown

@@ -65,7 +65,7 @@ def test_hits_stand_in_order_of_their_score(kitchen: Shelf) -> None:
     scores = [hit.score for hit in find(kitchen, "the bread oven error", limit=10).hits]
 
     assert scores == sorted(scores, reverse=True)
-    assert len(scores) == 4
+    assert len(scores) > 1
 
 
 def test_the_explanation_says_where_each_leg_had_it(kitchen: Shelf) -> None:

@@ -16,6 +16,8 @@ MAX_BYTES = 256 * 1024
 
 _STARS = re.compile(r"\*+")
 _MAX_STARS = 3
+_FOLDER_MARK = "(?P<ps_d>/)"
+"""Stands in pathspec's expressions behind what a pattern names."""
 
 
 @frozen
@@ -100,19 +102,32 @@ def _parse(data: bytes) -> Callable[[str], bool | None]:
 
 
 def _compile(lines: Iterable[str]) -> Callable[[str], bool | None]:
-    from pathspec import GitIgnoreSpec  # waits for the first ignore file: most folders have none
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
+    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # waits for the first ignore file: many have none
 
-    patterns = []
+    patterns: list[tuple[re.Pattern[str], bool]] = []
     for line in lines:
         if not _is_affordable(line):
             continue
         try:
-            patterns.append(GitIgnoreSpecPattern(line))
+            pattern = GitIgnoreSpecPattern(line)
         except (ValueError, re.error):  # git, too, passes over a line that is no pattern
             continue
-    spec = GitIgnoreSpec(patterns, backend="simple")
-    return lambda path: spec.check_file(path).include
+        if pattern.regex is not None and pattern.include is not None:
+            patterns.append((_of_the_path_itself(pattern.regex), pattern.include))
+    patterns.reverse()  # the last word counts
+    return lambda path: next((include for regex, include in patterns if regex.search(path)), None)
+
+
+def _of_the_path_itself(regex: re.Pattern[str]) -> re.Pattern[str]:
+    """Let a pattern speak of what it names and no more.
+
+    pathspec's also match all that is below a folder. Here folders are looked at before what they hold, as in git: a
+    folder that is left out is not entered, and one that is brought back brings nothing back of what is in it.
+    """
+    written = regex.pattern
+    if _FOLDER_MARK in written:
+        return re.compile(rf"{written}\Z", regex.flags)
+    return re.compile(rf"{written}(?s:.+)\Z", regex.flags) if written.endswith("/") else regex
 
 
 def _is_affordable(line: str) -> bool:

@@ -13,7 +13,7 @@ from openmind.domain.packing import read_metadata
 from openmind.domain.paths import name_of
 from openmind.domain.queries import AnalysedQuery
 from openmind.domain.ranking import Ranked, arrange
-from openmind.domain.relevance import AskedWord, Signals, coverage, holds_phrase, is_relevant, weigh
+from openmind.domain.relevance import AskedWord, Signals, coverage, holds_phrase, is_relevant, is_worth_showing, weigh
 from openmind.domain.search import Explanation, SearchHit
 from openmind.domain.snippets import snippet
 from openmind.ports.catalog import CatalogReader
@@ -94,12 +94,12 @@ class SnapshotSearch:
         """Look among as many candidates as it takes, in two steps at most."""
         width = max(LEG, SPREAD * question.limit)
         found, more = self._find(question, width)
-        if len(found.hits) < question.limit and more and width < WIDE:
+        if more and width < WIDE:
             found, _ = self._find(question, WIDE)
         return found
 
     def _find(self, question: Question, width: int) -> tuple[Findings, bool]:
-        """Look among `width` candidates of each leg; says also whether there may be more."""
+        """Look among `width` candidates of each leg; says also whether more candidates may give more hits."""
         query, profile = question.query, question.profile
         legs = self._side_by_side(question, self._with_phrases(query, self._ask(question, width)))
         asked = self._weigh(query)
@@ -116,7 +116,10 @@ class SnapshotSearch:
         )
         signals = Signals(coverage=best, cosine=legs.best_cosine, exact=_is_exact(query, rows.values()))
         relevant = bool(hits) and is_relevant(signals, cosine_floor=profile.cosine_floor)
-        return Findings(hits=hits, relevant=relevant, notes=legs.notes), legs.full
+        more = legs.full and len(hits) < question.limit
+        if relevant:
+            hits = _worth_showing(hits, profile)
+        return Findings(hits=hits, relevant=relevant, notes=legs.notes), more
 
     def _ask(self, question: Question, width: int) -> Legs:
         """Get candidates, and leave out what the catalog does not show."""
@@ -178,6 +181,16 @@ class SnapshotSearch:
 
 def _arranged(ranked: Iterable[Ranked], question: Question) -> tuple[Ranked, ...]:
     return arrange(ranked, limit=question.limit, per_file=question.per_file)
+
+
+def _worth_showing(hits: tuple[SearchHit, ...], profile: RetrievalProfile) -> tuple[SearchHit, ...]:
+    """Leave out what is far behind the best hit; of a search that found nothing relevant, all is shown."""
+    best = hits[0].score
+    return tuple(
+        hit
+        for hit in hits
+        if is_worth_showing(hit.explanation, score=hit.score, best=best, cosine_floor=profile.cosine_floor)
+    )
 
 
 def _is_exact(query: AnalysedQuery, rows: Iterable[ChunkRow]) -> bool:
