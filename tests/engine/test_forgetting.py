@@ -1,9 +1,19 @@
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import attrs
 import pytest
-from openmind.domain.errors import JobActive
+from openmind.domain.errors import JobActive, JobError
 from openmind.domain.ids import JobId
 from openmind.domain.jobs import IndexJob, JobState, ProcessMark
 from openmind.domain.search import SearchState
+from openmind.testing.fakes.jobs import FakeProcesses
+
+
+def on_disk(home: Path) -> str:
+    return "".join(path.read_bytes().decode("latin-1") for path in home.rglob("*") if path.is_file())
 
 
 def unfinished(memory, process: ProcessMark | None = None) -> IndexJob:
@@ -42,6 +52,33 @@ def test_what_was_forgotten_is_swept_by_the_next_run(world, memory, tmp_path) ->
 
     with memory.storage.catalog.reading() as snapshot:
         assert snapshot.garbage(died_before=float("inf"), limit=10) == ()
+
+
+def test_a_dismissed_source_is_taken_off_the_disk_by_another_process(world, memory) -> None:
+    world.write("a.txt", "zanzibarquartz in the garden")
+    memory.index()
+    [source] = memory.sources.list()
+    processes = FakeProcesses()
+
+    attrs.evolve(memory.sources, sweep_elsewhere=processes.launch_sweep).dismiss(source.id)
+    assert processes.sweeps == 1
+    assert "zanzibarquartz" in on_disk(world.home)
+    command = [sys.executable, "-m", "openmind.worker", "--sweep"]
+    subprocess.run(command, env={**os.environ, "OPENMIND_HOME": str(world.home)}, check=True)
+
+    assert "zanzibarquartz" not in on_disk(world.home)
+
+
+def test_a_dismissed_source_is_gone_also_where_no_process_can_be_started(world, memory) -> None:
+    world.write("a.txt", "zanzibar quartz in the garden")
+    memory.index()
+    [source] = memory.sources.list()
+    processes = FakeProcesses(error=JobError("there are too many processes"))
+
+    attrs.evolve(memory.sources, sweep_elsewhere=processes.launch_sweep).dismiss(source.id)
+
+    assert memory.sources.list() == ()
+    assert memory.search("zanzibar quartz").state is SearchState.NOTHING_INDEXED
 
 
 def test_no_source_is_removed_while_a_job_is_unfinished(world, memory) -> None:

@@ -1,3 +1,4 @@
+import threading
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,7 @@ def test_removing_a_source_takes_it_out_of_memory_and_leaves_the_folder(world, m
     assert memory.search(MARKER).state is SearchState.NOTHING_INDEXED
 
 
-def test_a_removed_source_leaves_no_trace_in_the_home(world, memory, monkeypatch) -> None:
-    monkeypatch.setattr("openmind.application.recovery.VERSION_AGE_S", 0.0)
+def test_a_removed_source_leaves_no_trace_in_the_home(world, memory) -> None:
     world.write(f"{MARKER}.txt", f"{MARKER} in the garden")
     memory.index()
     assert everywhere(world.home)
@@ -45,6 +45,33 @@ def test_a_removed_source_leaves_no_trace_in_the_home(world, memory, monkeypatch
 
     memory.sources.remove(source.id)
 
+    assert everywhere(world.home) == []
+
+
+def test_searches_go_on_while_a_source_is_taken_off_the_disk(world, memory, tmp_path) -> None:
+    (tmp_path / "other").mkdir()
+    world.write("stays.txt", "heliotrope in the garden")
+    wrong, over = [], threading.Event()
+
+    def search() -> None:
+        with world.memory() as other:
+            while not over.is_set():
+                result = other.search("heliotrope")
+                if [hit.file_name for hit in result.hits][:1] != ["stays.txt"] or result.degraded_reason:
+                    wrong.append(result)
+
+    memory.index()
+    reader = threading.Thread(target=search)
+    reader.start()
+    for round_ in range(5):
+        (tmp_path / "other" / "goes.txt").write_text(f"{MARKER} {round_}")
+        source = memory.sources.add(tmp_path / "other")
+        memory.index()
+        memory.sources.remove(source.id)
+    over.set()
+    reader.join()
+
+    assert wrong == []
     assert everywhere(world.home) == []
 
 

@@ -245,9 +245,10 @@ class Assembly:
             embedder_for=embedders.matching,
             journal=self.journal(),
         )
+        launcher = SubprocessJobLauncher(self.home.folder, self.home.logs)
         jobs = JobService(
             catalog=storage.catalog,
-            launcher=SubprocessJobLauncher(self.home.folder, self.home.logs),
+            launcher=launcher,
             alive=is_alive,
             now=utc_now,
             journal=self.journal(),
@@ -261,6 +262,7 @@ class Assembly:
                 home=self.home.folder,
                 now=utc_now,
                 current_job=jobs.current,
+                sweep_elsewhere=launcher.launch_sweep,
                 journal=self.journal(),
             ),
             indexing=IndexService(

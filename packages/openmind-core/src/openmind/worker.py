@@ -1,6 +1,7 @@
 """The background worker: `python -m openmind.worker --job-id ID` carries out one job and ends.
 
-What it prints goes to the log of its job. Text of documents is never among it.
+What it prints goes to the log of its job. Text of documents is never among it. With `--sweep` it takes off the disk
+what removed sources left there.
 """
 
 import argparse
@@ -10,29 +11,51 @@ import signal
 import sys
 import threading
 import traceback
+from collections.abc import Callable
 from types import FrameType
 from typing import TextIO
 
-from openmind.bootstrap import open_worker
+from openmind.bootstrap import open_memory, open_worker
 from openmind.domain.errors import OpenMindError
 from openmind.domain.ids import JobId
 from openmind.domain.jobs import STUCK_S
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Carry out a job; 0 when it ended as it should, 1 when it failed."""
+    """Carry out a job, or sweep; 0 when it ended as it should, 1 when it failed."""
     parser = argparse.ArgumentParser(prog="python -m openmind.worker", description=__doc__)
-    parser.add_argument("--job-id", required=True)
-    return carry_out(JobId(parser.parse_args(argv).job_id))
+    work = parser.add_mutually_exclusive_group(required=True)
+    work.add_argument("--job-id")
+    work.add_argument("--sweep", action="store_true")
+    asked = parser.parse_args(argv)
+    return sweep() if asked.sweep else carry_out(JobId(asked.job_id))
 
 
 def carry_out(job_id: JobId) -> int:
     """Carry out a job of the home that `$OPENMIND_HOME` names, in this process."""
+
+    def work() -> None:
+        with open_worker(beaten=_watch) as worker:
+            _say(f"{job_id}: {worker.carry_out(job_id)}", sys.stdout)
+
+    return _do(work)
+
+
+def sweep() -> int:
+    """Take off the disk what removed sources left in the home that `$OPENMIND_HOME` names."""
+
+    def work() -> None:
+        with open_memory(create=False) as memory:
+            memory.sources.sweep()
+
+    return _do(work)
+
+
+def _do(work: Callable[[], None]) -> int:
     os.umask(0o077)
     _end_on_signals()
     try:
-        with open_worker(beaten=_watch) as worker:
-            state = worker.carry_out(job_id)
+        work()
     except OpenMindError as error:
         _say(f"{error.message}. {error.hint}", sys.stderr)
         return 1
@@ -44,7 +67,6 @@ def carry_out(job_id: JobId) -> int:
         return 1
     finally:
         faulthandler.cancel_dump_traceback_later()
-    _say(f"{job_id}: {state}", sys.stdout)
     return 0
 
 

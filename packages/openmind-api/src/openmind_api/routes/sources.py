@@ -44,7 +44,7 @@ def add_source(data: JSONBody[NewSource], live: Live) -> Object:
 def remove_source(source_id: Annotated[str, SOURCE_ID], live: Live) -> Object:
     """Forget a folder and everything that was read from it. The folder and its files stay as they are."""
     with live.current() as memory:
-        return removal_object(memory.sources.forget(SourceId(source_id)))
+        return removal_object(memory.sources.dismiss(SourceId(source_id)))
 
 
 ROUTES = (list_sources, add_source, remove_source)

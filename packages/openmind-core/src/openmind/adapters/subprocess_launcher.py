@@ -35,14 +35,21 @@ class SubprocessJobLauncher:
 
     def launch(self, job_id: JobId) -> ProcessMark:
         """See the port."""
+        return self._start(["--job-id", job_id], log_of(self.logs, job_id))
+
+    def launch_sweep(self) -> None:
+        """See the port."""
+        self._start(["--sweep"], Path(os.devnull))
+
+    def _start(self, arguments: list[str], output: Path) -> ProcessMark:
         try:
             self.logs.mkdir(mode=0o700, exist_ok=True)
             self._prune()
-            log = os.open(log_of(self.logs, job_id), os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+            log = os.open(output, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
             try:
                 process = subprocess.Popen(
                     # -P: the folder it starts in is no place to import from.
-                    [sys.executable, "-P", "-m", WORKER, "--job-id", job_id],
+                    [sys.executable, "-P", "-m", WORKER, *arguments],
                     stdin=subprocess.DEVNULL,
                     stdout=log,
                     stderr=log,
@@ -56,10 +63,10 @@ class SubprocessJobLauncher:
             mark = mark_of(process.pid)
         except (OSError, NoSuchProcess) as error:
             raise JobError(
-                f"The indexing worker could not be started: {error}", hint="See: `openmind doctor`."
+                f"The background worker could not be started: {error}", hint="See: `openmind doctor`."
             ) from error
         # Somebody has to take note of its end, else a server that started it would keep it as a zombie.
-        threading.Thread(target=process.wait, daemon=True, name=f"openmind-{job_id}").start()
+        threading.Thread(target=process.wait, daemon=True, name=f"openmind-worker-{process.pid}").start()
         return mark
 
     def _prune(self) -> None:

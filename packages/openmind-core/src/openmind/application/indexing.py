@@ -90,11 +90,7 @@ class IndexService:
     def _sweep_the_last(self) -> None:
         """Take off the disk what the sources left that were removed last."""
         with self._storage.index_lock():
-            recovery = Recovery(catalog=self._storage.catalog, chunks=self._storage.chunks)
-            recovery.recover()
-            recovery.sweep(grace_s=0.0)
-            recovery.clean()
-            recovery.seal()
+            Recovery(catalog=self._storage.catalog, chunks=self._storage.chunks).erase(grace_s=0.0)
 
     def _begin(self, progress: EventSink, job_id: JobId | None) -> RunLog:
         run = IndexRun(

@@ -125,6 +125,26 @@ class Recovery:
         with self.catalog.writing() as session:
             session.set_setting(CLEAN_AFTER, str(self.clock() + VERSION_AGE_S) if touched else None)
 
+    def erase(self, *, grace_s: float = GRACE_S) -> None:
+        """Take off the disk at once what a person removed, old versions of the tables included.
+
+        A search in another process that still reads an old version opens the newest one instead.
+
+        Args:
+            grace_s: how old what was merely replaced must be to go, too.
+        """
+        self.recover()  # before anything is sealed as the truth
+        swept = self.sweep(grace_s=grace_s)
+        with self.catalog.reading() as snapshot:
+            due = snapshot.setting(CLEAN_AFTER)
+            tables = [table for table in snapshot.tables() if table.state is not TableState.DEAD]
+        if swept or due is not None:
+            for table in tables:
+                self.chunks.clean(table.name, older_than_s=0.0)
+            with self.catalog.writing() as session:
+                session.set_setting(CLEAN_AFTER, None)
+        self.seal()
+
     def sweep_if_crowded(self) -> None:
         """Sweep when so much is dead that keeping it out of every search costs time."""
         with self.catalog.reading() as snapshot:

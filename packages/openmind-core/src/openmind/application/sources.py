@@ -11,6 +11,7 @@ from openmind.application.recovery import Recovery
 from openmind.domain.errors import (
     IndexingBusy,
     JobActive,
+    JobError,
     SourceExists,
     SourceForbidden,
     SourceMissing,
@@ -38,6 +39,8 @@ class SourceService:
     now: Callable[[], datetime]
     current_job: Callable[[], IndexJob | None]
     """Gives the background job as it really is; one whose worker died is finished."""
+    sweep_elsewhere: Callable[[], None]
+    """Starts a process that does `sweep`."""
     journal: Journal = SILENCE
 
     def list(self) -> tuple[Source, ...]:
@@ -117,13 +120,28 @@ class SourceService:
             JobActive: a background job is unfinished.
         """
         report = self.forget(source_id)
-        self._sweep()
+        self.sweep()
+        return report
+
+    def dismiss(self, source_id: SourceId) -> RemovalReport:
+        """The same for processes that never write passages: another one takes text and vectors off the disk, soon.
+
+        Raises:
+            SourceNotFound
+            JobActive: a background job is unfinished.
+        """
+        report = self.forget(source_id)
+        if report.chunks_removed:
+            try:
+                self.sweep_elsewhere()
+            except JobError as error:  # nobody finds it any more; the next run sweeps
+                self.journal.note("source.not_swept", source=report.source_id, code=error.code)
         return report
 
     def forget(self, source_id: SourceId) -> RemovalReport:
-        """The same in one short transaction, for processes that never write passages.
+        """The first part of it, in one short transaction.
 
-        Vectors and words that nobody can find any more stay on the disk until the next run.
+        Vectors and words that nobody can find any more stay on the disk until the next sweep, or run.
 
         Raises:
             SourceNotFound
@@ -149,14 +167,11 @@ class SourceService:
             chunks_removed=counts.chunks,
         )
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
+        """Take off the disk what removed sources left there."""
         try:
             with self.storage.index_lock():
-                recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
-                recovery.recover()  # before anything is sealed as the truth
-                if recovery.sweep():
-                    recovery.clean()
-                recovery.seal()
+                Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks).erase()
         except IndexingBusy:
             return  # the run that holds the lock sweeps before it ends
         except StoreDamaged:

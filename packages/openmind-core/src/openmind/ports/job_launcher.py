@@ -1,4 +1,4 @@
-"""The port that starts a background worker."""
+"""The port that starts background workers."""
 
 from typing import Protocol
 
@@ -11,6 +11,14 @@ class JobLauncher(Protocol):
 
     def launch(self, job_id: JobId) -> ProcessMark:
         """Start a process that carries out a job, detached, its output in a log of its own.
+
+        Raises:
+            JobError: it could not be started.
+        """
+        ...
+
+    def launch_sweep(self) -> None:
+        """Start a process that takes off the disk what removed sources left there, detached.
 
         Raises:
             JobError: it could not be started.

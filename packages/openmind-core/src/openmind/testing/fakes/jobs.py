@@ -36,6 +36,8 @@ class FakeProcesses:
     running: set[int] = field(factory=set)
     error: JobError | None = None
     """What launching raises."""
+    sweeps: int = 0
+    """How many were started to sweep."""
     _next: int = 100
 
     def launch(self, job_id: JobId) -> ProcessMark:
@@ -43,6 +45,11 @@ class FakeProcesses:
             raise self.error
         self.launched.append(job_id)
         return self.appear()
+
+    def launch_sweep(self) -> None:
+        if self.error is not None:
+            raise self.error
+        self.sweeps += 1
 
     def appear(self) -> ProcessMark:
         """Let a process be there."""
