@@ -178,6 +178,8 @@ export interface Answer {
     reasoning: string | null;
     state: AnswerState;
     citations: number[];
+    /** Numbers that the model cited although there is no such source; they are not in the text. */
+    unknown_citations: number[];
     degraded: boolean;
     degraded_reason: string;
     error: string | null;
@@ -187,6 +189,8 @@ export interface AnswerEnd {
     state: AnswerState;
     answer: string;
     citations: number[];
+    /** Numbers that the model cited although there is no such source; they are not in the text. */
+    unknown_citations: number[];
     degraded: boolean;
     degraded_reason: string;
 }

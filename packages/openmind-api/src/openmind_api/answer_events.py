@@ -22,6 +22,8 @@ from openmind_api.refused import Refused
 from openmind_api.schemas.requests import Ask
 from openmind_api.sse import HEARTBEAT, Events, Pace, error_event, event
 
+TOLD = ("session_id", "state", "answer", "citations", "unknown_citations", "degraded", "degraded_reason")
+"""What the last event says of the answer."""
 BROKEN = {AnswerState.PROVIDER_FAILED, AnswerState.INCOMPLETE}
 
 
@@ -116,7 +118,7 @@ def _ending(ask: Ask, answer: Answer, *, said: bool) -> list[bytes]:
     if ask.include_sources:
         chunks.append(event("sources", {"sources": [hit_object(hit) for hit in answer.sources]}))
     whole = answer_object(answer, include_sources=False)
-    told = {key: whole[key] for key in ("session_id", "state", "answer", "citations", "degraded", "degraded_reason")}
+    told = {key: whole[key] for key in TOLD}
     if broken:
         failure = provider_failed(answer).body()
         chunks.append(error_event({**told, **failure}))

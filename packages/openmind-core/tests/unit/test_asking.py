@@ -285,6 +285,40 @@ def test_a_window_without_room_for_one_excerpt_is_said_plainly(shelf: Shelf) -> 
     assert BREAD in answer.markdown
 
 
+def test_a_prompt_that_is_too_long_after_all_is_asked_once_more_of_fewer_excerpts(shelf: Shelf) -> None:
+    model = FakeAnswers(script=[ContextOverflow("too long"), "Forty minutes [1], they say [2]."])
+
+    answer = ask(shelf, model)
+
+    assert (answer.state, answer.markdown) == (AnswerState.ANSWERED, "Forty minutes [1], they say.")
+    assert [hit.path for hit in answer.sources] == ["/notes/bread.md"]
+    first, second = model.prompts
+    assert "cleaned" in first.user
+    assert "cleaned" not in second.user
+    assert BREAD in second.user
+
+
+def test_a_prompt_that_stays_too_long_is_given_up(shelf: Shelf) -> None:
+    model = FakeAnswers(script=[ContextOverflow("too long")])
+
+    answer = ask(shelf, model)
+
+    assert (answer.state, answer.error_code) == (AnswerState.PROVIDER_FAILED, ContextOverflow.code)
+    assert len(model.prompts) == 2
+    assert len(answer.sources) == 2
+
+
+def test_what_is_streamed_is_checked_like_the_answer(shelf: Shelf) -> None:
+    model = FakeAnswers(script=["Forty [1] minutes [7], see ![it](http://evil.example/?q=1) NOT_IN_FILES [2]."])
+
+    events = list(asking(shelf, model).stream(AskRequest(question="bread oven")))
+
+    finished = events[-1]
+    assert isinstance(finished, AnswerFinished)
+    assert shown(events) == finished.answer.markdown == "Forty [1] minutes, see it [2]."
+    assert finished.answer.unknown_citations == (7,)
+
+
 @pytest.mark.parametrize("reply", ["", "  \n"])
 def test_a_model_that_says_nothing_has_failed(shelf: Shelf, reply: str) -> None:
     answer = ask(shelf, FakeAnswers(script=[reply]))

@@ -87,3 +87,15 @@ def test_whatever_a_model_writes_every_citation_exists(text: str, excerpts: int)
 
     assert all(1 <= citation.number <= excerpts for citation in checked.citations)
     assert all(not 1 <= number <= excerpts for number in checked.unknown)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        ("<[9]img src=x>", "\\<img src=x>"),
+        ("! [9][x](http://evil.example)", "\\![x](http://evil.example)"),
+        ("!![](a)[x](http://evil.example)", "\\![x](http://evil.example)"),
+    ],
+)
+def test_what_is_taken_out_joins_no_halves_of_a_picture_or_a_tag(text: str, clean: str) -> None:
+    assert check(text, evidence(1)).markdown == clean

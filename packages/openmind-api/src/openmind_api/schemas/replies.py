@@ -255,6 +255,7 @@ class Answer(Reply, kw_only=True):
     reasoning: str | None
     state: Literal["answered", "not_in_files", "nothing_indexed", "evidence_only", "incomplete", "provider_failed"]
     citations: list[int]
+    unknown_citations: list[int]
     degraded: bool
     degraded_reason: str
     error: str | None

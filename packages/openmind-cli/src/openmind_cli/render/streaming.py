@@ -11,17 +11,12 @@ from attrs import define, field
 from openmind.domain.answers import (
     Answer,
     AnswerEvent,
+    AnswerFinished,
     AnswerReasoning,
-    AnswerStarted,
     AnswerState,
     AnswerText,
-    Evidence,
-    Excerpt,
 )
-from openmind.domain.citations import check
 from openmind.domain.ids import FileId
-from openmind.domain.refusals import without_refusals
-from openmind.domain.search import SearchHit
 
 from openmind_cli.render.answers import print_markdown, print_rest
 from openmind_cli.render.clean import block
@@ -43,9 +38,6 @@ Links = Callable[[Answer], Mapping[FileId, str]]
 
 class Page(Protocol):
     """Where an answer appears."""
-
-    sources: tuple[SearchHit, ...]
-    """What it may cite."""
 
     def think(self, text: str) -> None:
         """Show a piece of the model's reasoning."""
@@ -70,14 +62,12 @@ def show(events: Iterable[AnswerEvent], links: Links) -> Answer:
     told, answer = "", Answer(question="", state=AnswerState.INCOMPLETE, markdown="")
     with opened_page() as page:
         for event in events:
-            if isinstance(event, AnswerStarted):
-                page.sources = event.sources
-            elif isinstance(event, AnswerReasoning):
+            if isinstance(event, AnswerReasoning):
                 page.think(event.text)
             elif isinstance(event, AnswerText):
                 told += event.text
                 page.write(event.text)
-            else:
+            elif isinstance(event, AnswerFinished):
                 answer = event.answer
     if not told.strip() and answer.markdown:
         print_markdown(block(answer.markdown).strip())
@@ -99,7 +89,6 @@ def opened_page() -> Iterator[Page]:
 class PlainPage:
     """Passes text on as it comes; reasoning goes to standard error."""
 
-    sources: tuple[SearchHit, ...] = ()
     _wrote: bool = field(default=False, init=False)
     _thought: bool = field(default=False, init=False)
 
@@ -133,7 +122,6 @@ class MarkdownPage:
     Only that one is redrawn, so that an answer may be longer than the screen.
     """
 
-    sources: tuple[SearchHit, ...] = ()
     clock: Callable[[], float] = time.monotonic
     _console: "Console" = field(factory=lambda: console_on(sys.stdout), init=False)
     _open: str = field(default="", init=False)
@@ -201,7 +189,7 @@ class MarkdownPage:
         from rich.markdown import Markdown
 
         # A model's text must not hide where a link leads: links are shown as they are written.
-        return Markdown(checked(block(text), self.sources), hyperlinks=False)
+        return Markdown(block(text), hyperlinks=False)
 
     def _stop(self) -> None:
         if self._live is not None:
@@ -224,9 +212,3 @@ def settled(text: str) -> int:
         if len(_FENCE.findall(text[: gap.start()])) % 2 == 0:
             return gap.end()
     return 0
-
-
-def checked(text: str, sources: tuple[SearchHit, ...]) -> str:
-    """Take out citations of sources that do not exist, as is done with the whole answer at its end."""
-    excerpts = tuple(Excerpt(number=number, hit=hit) for number, hit in enumerate(sources, 1))
-    return check(without_refusals(text), Evidence(question="", excerpts=excerpts)).markdown

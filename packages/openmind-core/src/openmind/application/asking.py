@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from contextlib import closing
 
 from attrs import evolve, frozen
@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 from openmind.application.answer_stream import AnswerStream, Line
 from openmind.application.conversations import Conversation, Conversations
 from openmind.application.drafting import Draft, draft, size
+from openmind.application.replying import replies
 from openmind.application.searching import SearchService
 from openmind.domain.answers import (
     MAX_ASK_LIMIT,
@@ -25,11 +26,12 @@ from openmind.domain.answers import (
     Excerpt,
 )
 from openmind.domain.citations import check
-from openmind.domain.errors import ProviderError, ProviderUnauthorized, ProviderUnreachable, UsageError
+from openmind.domain.errors import ProviderError, UsageError
 from openmind.domain.evidence import Turn, as_markdown
 from openmind.domain.journal import SILENCE, Journal
-from openmind.domain.refusals import RefusalGate, refuses, without_refusals
-from openmind.domain.search import SearchRequest, SearchResult, SearchState
+from openmind.domain.refusals import refuses, without_refusals
+from openmind.domain.search import SearchHit, SearchRequest, SearchResult, SearchState
+from openmind.domain.streamed_text import TextGate
 from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 
 NOTHING_INDEXED = (
@@ -68,7 +70,7 @@ class AskService:
         """Answer a question piece by piece.
 
         The search is done when this returns; only the model works while the events are read. `AnswerStarted` comes
-        first and `AnswerFinished` last, and what the latter holds is the answer: the pieces before it are unchecked.
+        first and `AnswerFinished` last; what the latter holds is the answer. The pieces before it are checked as it is.
         A model that fails is a state of the answer, not an error. Closing the stream, from any thread, stops the model.
 
         Raises:
@@ -95,7 +97,7 @@ class AskService:
             drafted = draft(request, result, conversation, window=model.context_chars(), fence=self.new_fence())
         except ProviderError as error:
             return AnswerStream(self._noted(_failed(_excerpts(begun, result), error)))
-        sources = tuple(excerpt.hit for excerpt in drafted.evidence.excerpts)
+        sources = _hits(drafted.evidence)
         line = Line()
         generated = self._generate(model, line, drafted, conversation, evolve(begun, sources=sources))
         return AnswerStream(self._noted(generated), line)
@@ -119,9 +121,9 @@ class AskService:
     ) -> Generator[AnswerEvent, None, None]:
         """Let the model speak, and check what it said."""
         yield AnswerStarted(sources=begun.sources, session_id=begun.session_id)
-        gate, said, thoughts = RefusalGate(), "", ""
+        gate, said, thoughts = TextGate(drafted.evidence), "", ""
         try:
-            for prompt, event in _replies(model, line, drafted):
+            for asked, prompt, event in replies(model, line, drafted):
                 if isinstance(event, AnswerReasoning):
                     thoughts += event.text
                     yield event
@@ -130,8 +132,8 @@ class AskService:
                     if shown := gate.let(event.text):
                         yield AnswerText(shown)
                 else:
-                    begun = evolve(begun, reasoning=thoughts or None)
-                    answer = _checked(event.text, drafted.evidence, begun)
+                    begun = evolve(begun, reasoning=thoughts or None, sources=_hits(asked.evidence))
+                    answer = _checked(event.text, asked.evidence, begun)
                     if answer.state is AnswerState.ANSWERED and (rest := gate.rest()):
                         yield AnswerText(rest)
                     if conversation is not None:
@@ -140,6 +142,8 @@ class AskService:
                     return
             raise ProviderError(f"The model {model.model} ended without an answer")
         except ProviderError as error:
+            if rest := gate.rest():
+                yield AnswerText(rest)
             yield AnswerFinished(_broken_off(said, drafted.evidence, evolve(begun, reasoning=thoughts or None), error))
 
     def _record(self, conversation: Conversation, prompt: Prompt, reply: Reply, answer: Answer) -> None:
@@ -152,27 +156,8 @@ class AskService:
         )
 
 
-def _replies(
-    model: AnswerProvider, line: Line, drafted: Draft
-) -> Iterator[tuple[Prompt, AnswerText | AnswerReasoning | Reply]]:
-    """Ask the model; where it cannot go on with a conversation before it said a word, ask once more from the start.
-
-    A provider may have lost the earlier turns, refuse their sum as too long, or stumble over its own template.
-    """
-    if drafted.continued is not None:
-        spoke = False
-        try:
-            for event in line.listen(model.stream(drafted.continued)):
-                spoke = True
-                yield drafted.continued, event
-            return
-        except (ProviderUnreachable, ProviderUnauthorized):
-            raise
-        except ProviderError:
-            if spoke:
-                raise
-    for event in line.listen(model.stream(drafted.anew)):
-        yield drafted.anew, event
+def _hits(evidence: Evidence) -> tuple[SearchHit, ...]:
+    return tuple(excerpt.hit for excerpt in evidence.excerpts)
 
 
 def _begun(result: SearchResult, conversation: Conversation | None) -> Answer:

@@ -1,6 +1,6 @@
 """Drafting: what a model is asked, within its window."""
 
-from attrs import frozen
+from attrs import evolve, frozen
 
 from openmind.application.conversations import Conversation
 from openmind.domain.answers import AskRequest, Evidence
@@ -8,6 +8,7 @@ from openmind.domain.errors import ContextOverflow
 from openmind.domain.evidence import (
     EARLIER_SHARE,
     SYSTEM_PROMPT,
+    Turn,
     gather,
     recent,
     room_for_excerpts,
@@ -22,10 +23,33 @@ class Draft:
     """One turn, ready to be asked."""
 
     evidence: Evidence
-    anew: Prompt
-    """Stands by itself: recent turns are in it."""
-    continued: Prompt | None = None
-    """Goes on with the conversation that the provider keeps; None when it keeps none, or it would overflow."""
+    fence: str
+    earlier: tuple[Turn, ...] = ()
+    keep: bool = False
+    reasoning: bool = False
+    previous: str | None = None
+    """What the provider needs to go on with the conversation it keeps; None when it keeps none, or would overflow."""
+
+    @property
+    def anew(self) -> Prompt:
+        """Stands by itself: recent turns are in it."""
+        return self._prompt(earlier=self.earlier)
+
+    @property
+    def continued(self) -> Prompt | None:
+        """Goes on with the conversation that the provider keeps, if it keeps one."""
+        return None if self.previous is None else evolve(self._prompt(), previous=self.previous)
+
+    def fewer(self) -> "Draft | None":
+        """The same from the better half of the excerpts, which keep their numbers; None when there is only one."""
+        excerpts = self.evidence.excerpts
+        if len(excerpts) < 2:
+            return None
+        return evolve(self, evidence=evolve(self.evidence, excerpts=excerpts[: len(excerpts) // 2]), previous=None)
+
+    def _prompt(self, earlier: tuple[Turn, ...] = ()) -> Prompt:
+        user = user_prompt(self.evidence, fence=self.fence, earlier=earlier)
+        return Prompt(system=SYSTEM_PROMPT, user=user, keep=self.keep, reasoning=self.reasoning)
 
 
 def draft(
@@ -53,23 +77,18 @@ def draft(
             "The window of the chat model is too small for the question and one excerpt",
             hint="Load the model with a larger context length.",
         )
-    anew = Prompt(
-        system=SYSTEM_PROMPT,
-        user=user_prompt(evidence, fence=fence, earlier=earlier),
+    drafted = Draft(
+        evidence=evidence,
+        fence=fence,
+        earlier=earlier,
         keep=conversation is not None,
         reasoning=request.reasoning,
+        previous=conversation.continuation if conversation is not None else None,
     )
-    if conversation is None or conversation.continuation is None:
-        return Draft(evidence=evidence, anew=anew)
-    continued = Prompt(
-        system=SYSTEM_PROMPT,
-        user=user_prompt(evidence, fence=fence),
-        previous=conversation.continuation,
-        keep=True,
-        reasoning=request.reasoning,
-    )
-    fits = conversation.kept_chars + size(continued) <= window
-    return Draft(evidence=evidence, anew=anew, continued=continued if fits else None)
+    kept = conversation.kept_chars if conversation is not None else 0
+    if drafted.continued is not None and kept + size(drafted.continued) > window:
+        return evolve(drafted, previous=None)
+    return drafted
 
 
 def size(prompt: Prompt) -> int:

@@ -14,15 +14,16 @@ from openmind.domain.search import SearchHit
 
 _NUMBER = r"[1-9]\d{0,2}"
 _CITED = re.compile(
-    r"[ \t]*[\[【]\s*\^?(?:(?:doc|document|excerpt|source|passage|ref)s?\.?\s*)?"
-    rf"({_NUMBER}(?:\s*(?:[-–,;&]|and\b|und\b)\s*{_NUMBER})*)\s*(?:†[^\]】\n]*)?[\]】](?:\([^()\s]*\))?",
+    r"[ \t]*[\[【][ \t]*\^?(?:(?:doc|document|excerpt|source|passage|ref)s?\.?[ \t]*)?"
+    rf"({_NUMBER}(?:[ \t]*(?:[-–,;&]|and\b|und\b)[ \t]*{_NUMBER})*)[ \t]*(?:†[^\[\]【】\n]*)?[\]】](?:\([^()\s]*\))?",
     re.IGNORECASE,
 )
 """`[2]`, `[1, 3]`, `[1-3]`, `[doc 2]`, `【2†source】`, with the blanks before and an address behind."""
 _PART = re.compile(rf"({_NUMBER})(?:\s*[-–]\s*({_NUMBER}))?")
 _CODE = re.compile(r"(```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)|`[^`\n]*`)", re.DOTALL)
-_PICTURE = re.compile(r"!\[([^\]]*)\](?:\([^)]*\)|\[[^\]]*\])?")
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_PICTURE = re.compile(r"!\[([^\[\]【】\n]*)\](?:\([^)\n]*\)|\[[^\[\]【】\n]*\])?")
+_HARMFUL = re.compile(r"<(?=[A-Za-z/!?])|!(?=\[)")
+"""What begins a tag or a picture. Looked for last: something taken out may join its halves."""
 _LONGEST_RANGE = 20
 
 
@@ -47,13 +48,23 @@ def check(text: str, evidence: Evidence) -> CheckedText:
     unknown: dict[int, None] = {}
     parts = _CODE.split(text)
     for at in range(0, len(parts), 2):
-        harmless = _TAG.sub(r"\\<", _PICTURE.sub(r"\1", parts[at]))
-        parts[at] = _CITED.sub(lambda found: _rewritten(found, known, cited, unknown), harmless)
+        parts[at] = _plain(parts[at], known, cited, unknown)
     return CheckedText(
         markdown="".join(parts).strip(),
         citations=tuple(Citation(number=number, hit=known[number]) for number in cited),
         unknown=tuple(unknown),
     )
+
+
+def check_plain(text: str, evidence: Evidence) -> str:
+    """Do the same to a part of an answer that is not code; blanks at its ends stay."""
+    return _plain(text, {excerpt.number: excerpt.hit for excerpt in evidence.excerpts}, {}, {})
+
+
+def _plain(text: str, known: Mapping[int, SearchHit], cited: dict[int, None], unknown: dict[int, None]) -> str:
+    without_pictures = _PICTURE.sub(r"\1", text)
+    rewritten = _CITED.sub(lambda found: _rewritten(found, known, cited, unknown), without_pictures)
+    return _HARMFUL.sub(r"\\\g<0>", rewritten)
 
 
 def _rewritten(

@@ -147,6 +147,7 @@ def answer_object(answer: Answer, *, include_sources: bool = True) -> Object:
         "reasoning": answer.reasoning,
         "state": answer.state.value,
         "citations": [citation.number for citation in answer.citations],
+        "unknown_citations": list(answer.unknown_citations),
         "degraded": answer.degraded,
         "degraded_reason": answer.degraded_reason,
         "error": answer.error or None,

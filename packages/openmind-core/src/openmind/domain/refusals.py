@@ -17,7 +17,12 @@ def refuses(text: str) -> bool:
 
 def without_refusals(text: str) -> str:
     """Take the word out of an answer that says something nevertheless."""
-    return re.sub(rf"[ \t]*[`*\"']*{NOT_IN_FILES}[`*\"']*\.?", "", text).strip()
+    return without_word(text).strip()
+
+
+def without_word(text: str) -> str:
+    """Take the word out of a part of an answer; blanks at its ends stay."""
+    return re.sub(rf"[ \t]*[`*\"']*{NOT_IN_FILES}[`*\"']*\.?", "", text)
 
 
 def _bare(text: str) -> str:
