@@ -24,7 +24,7 @@ class Reader:
         for request in requests:
             name = name_of(request.path_bytes)
             self.read_in_order.append((name, request.defer_ocr))
-            needs_ocr = name in {"scan.pdf", "picture.png"}
+            needs_ocr = name in {"scan.pdf", "twin.pdf", "picture.png"}
             if needs_ocr and request.defer_ocr:
                 yield ReadOutcome(ticket=request.ticket, reason=FileReason.NEEDS_OCR, deferred=True)
                 continue
@@ -85,14 +85,14 @@ def test_text_recognition_comes_last_and_all_text_can_be_found_before_it(world, 
     assert memory.search("chrysanthemum").hits[0].file_name == "scan.pdf"
 
 
-def test_twins_of_a_file_that_waits_for_text_recognition_wait_with_it(world, memory, reader) -> None:
+def test_twins_of_a_file_that_waits_for_text_recognition_are_recognised_once(world, memory, reader) -> None:
     (world.notes / "scan.pdf").write_bytes(b"the same")
     (world.notes / "twin.pdf").write_bytes(b"the same")
 
     report = indexing(memory, reader).run()
 
     assert report.run.tally.indexed == 2
-    assert [name for name, deferred in reader.read_in_order] == ["scan.pdf", "scan.pdf"]
+    assert reader.read_in_order == [("scan.pdf", True), ("twin.pdf", True), ("scan.pdf", False)]
     assert memory.search("chrysanthemum").hits
 
 

@@ -36,12 +36,13 @@ class HostileReading:
     attention: Attention
     failed: Callable[[FileTask, FileReason, str], None]
     """Hears of a file that could not be read, and why."""
+    put_off: Callable[[FileTask], None]
+    """Hears of a file that needs OCR, which has to wait."""
     lost_describer: Callable[[OpenMindError], None]
     """Hears, once, that no more pictures can be described in this run."""
     _describing: Describing = field(default=Factory(lambda self: self._new_describing(), takes_self=True), init=False)
     _open: IsolatedReader | None = field(default=None, init=False)
     _waiting: dict[int, FileTask] = field(factory=dict, init=False)
-    _deferred: list[FileTask] = field(factory=list, init=False)
 
     @property
     def may_describe(self) -> bool:
@@ -53,7 +54,7 @@ class HostileReading:
 
         Args:
             tasks: read ahead only as far as the reader's bounds let it.
-            defer_ocr: whether files that need OCR wait, for `deferred` to give them out.
+            defer_ocr: whether files that need OCR are put off.
         """
         if self._open is None:
             self._open = self.reader()
@@ -62,7 +63,7 @@ class HostileReading:
             self.attention.heed()
             task = self._waiting.pop(outcome.ticket)
             if outcome.deferred:
-                self._deferred.append(task)
+                self.put_off(task)
                 continue
             document = self._document(task, outcome)
             if document is None:
@@ -72,11 +73,6 @@ class HostileReading:
             if MODEL in document.facts.metadata:
                 self._keep(task, packed)
             yield attrs.evolve(task, packed=packed)
-
-    def deferred(self) -> list[FileTask]:
-        """Give out the files that wait for OCR."""
-        waited, self._deferred = self._deferred, []
-        return waited
 
     def standing_still(self) -> AbstractContextManager[None]:
         """Let nothing go on in the background until the context ends."""

@@ -50,6 +50,8 @@ class Intake:
     _preparer: Preparer | None = field(default=None, init=False)
     _tasks: dict[int, FileTask] = field(factory=dict, init=False)
     """What is being prepared, by ticket."""
+    _seen: int = field(default=0, init=False)
+    """Position of the last line of the plan that was looked at."""
     _again: list[FileTask] = field(factory=list, init=False)
     """Files that have to be read after all, since what they waited for came to nothing."""
 
@@ -78,6 +80,7 @@ class Intake:
     def commit(self) -> None:
         """Make what is open visible."""
         self.recovery.sweep_if_crowded()
+        self._triage.close()  # a server may take long to embed
         self._batch.commit()
         self._triage.committed()
         self.log.beat()
@@ -94,14 +97,15 @@ class Intake:
     def _in_order_of_effort(self) -> Iterator[Iterator[PreparationRequest]]:
         """Give the requests in groups of one kind, and see that what is cheap can be found before the rest begins."""
         effort = 0
-        for (wanted, hostile), tasks in groupby(self._tasks_of_plan(), _kind):
-            if wanted != effort:
-                self.commit()
-                effort = wanted
-            yield self._requests(tasks, hostile=hostile, defer_ocr=wanted < OCR_EFFORT)
-        if deferred := self._hostile.deferred():
-            self.commit()
-            yield self._requests(iter(deferred), hostile=True)
+        more = True
+        while more:  # the last files that are put off may be so when the plan seems to be at its end
+            more = False
+            for (wanted, hostile), tasks in groupby(self._tasks_of_plan(), _kind):
+                more = True
+                if wanted != effort:
+                    self.commit()
+                    effort = wanted
+                yield self._requests(tasks, hostile=hostile, defer_ocr=wanted < OCR_EFFORT)
         while self._again:
             waited, self._again = self._again, []
             for hostile, some in groupby(waited, attrgetter("is_hostile")):
@@ -109,11 +113,14 @@ class Intake:
 
     def _tasks_of_plan(self) -> Iterator[FileTask]:
         """Settle the plan line by line; what has to be read comes out."""
-        for change in self.plan.changes(ALL_BUT_GONE):
+        for change in self.plan.changes(ALL_BUT_GONE, after=self._seen):
+            self._seen = change.position
             self.attention.heed()
             task = self._triage.task(change, self.sources[change.source_id])
             self._commit_if_due()
             if task is not None:
+                if task.is_hostile:
+                    self._triage.close()  # reading it may take minutes, and SQLite's log grows under an open snapshot
                 yield task
 
     def _requests(
@@ -181,6 +188,7 @@ class Intake:
             log=self.log,
             attention=self.attention,
             failed=self._unreadable,
+            put_off=lambda task: self.plan.put_off(self._triage.given_back(task)),
             lost_describer=self.trouble.lost_describer,
         )
 

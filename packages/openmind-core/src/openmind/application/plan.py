@@ -1,7 +1,8 @@
 """The plan of a run, read page by page: it may name millions of files."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import attrs
 from attrs import frozen
 
 from openmind.domain.changes import ChangeKind
@@ -10,6 +11,8 @@ from openmind.ports.catalog import Catalog, PlannedChange
 
 PAGE = 1_000
 """Lines that are in memory at once."""
+PUT_OFF = 1_000
+"""More than the effort of any line that discovery writes."""
 ALL_BUT_GONE = tuple(kind for kind in ChangeKind if kind is not ChangeKind.GONE)
 
 
@@ -20,14 +23,13 @@ class Plan:
     catalog: Catalog
     run_id: RunId
 
-    def changes(self, kinds: tuple[ChangeKind, ...]) -> Iterator[PlannedChange]:
-        """Give the lines of some kinds, in the order of the plan."""
-        for page in self.pages(kinds):
+    def changes(self, kinds: tuple[ChangeKind, ...], *, after: int = 0) -> Iterator[PlannedChange]:
+        """Give the lines of some kinds, in the order of the plan; `after` is the position of the last one seen."""
+        for page in self.pages(kinds, after=after):
             yield from page
 
-    def pages(self, kinds: tuple[ChangeKind, ...]) -> Iterator[tuple[PlannedChange, ...]]:
+    def pages(self, kinds: tuple[ChangeKind, ...], *, after: int = 0) -> Iterator[tuple[PlannedChange, ...]]:
         """Give the same lines, page by page; no snapshot is held between two pages."""
-        after = 0
         while True:
             with self.catalog.reading() as snapshot:
                 page = snapshot.next_changes(self.run_id, after=after, limit=PAGE, kinds=kinds)
@@ -35,6 +37,11 @@ class Plan:
                 return
             yield page
             after = page[-1].position
+
+    def put_off(self, changes: Iterable[PlannedChange]) -> None:
+        """Let lines come once more, after all others."""
+        with self.catalog.writing() as session:
+            session.plan(self.run_id, [attrs.evolve(change, effort=PUT_OFF) for change in changes])
 
     def drop(self) -> None:
         """Leave nothing of it."""

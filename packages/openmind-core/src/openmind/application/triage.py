@@ -110,6 +110,10 @@ class Triage:
         self.log.count(hashed=1)
         return self._settle(attrs.evolve(task, content_hash=content_hash), snapshot)
 
+    def given_back(self, task: FileTask) -> tuple[PlannedChange, ...]:
+        """Begin a file, and the twins that wait for it, anew when they come again; returns their lines of the plan."""
+        return tuple(each.change for each in (task, *self._reading.pop(task.content, [])))
+
     def fail(self, task: FileTask, reason: FileReason, message: str) -> None:
         """Note a file that cannot be read."""
         record = task.failure(reason, message)
