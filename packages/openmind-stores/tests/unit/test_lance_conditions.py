@@ -19,6 +19,11 @@ def test_only_what_may_be_seen_matches() -> None:
     assert matching(ChunkFilter(visible=ALL)) == "generation <= 7"
 
 
+def test_without_newer_rows_nothing_has_to_be_asked_of_each_row() -> None:
+    assert matching(ChunkFilter(visible=ALL), bounded=False) == ""
+    assert matching(ChunkFilter(visible=ALL, extensions=(".md",)), bounded=False) == "extension IN ('.md')"
+
+
 def test_single_dead_generations_are_listed_and_ranges_are_ranges() -> None:
     dead = ((Generation(1), Generation(1)), (Generation(3), Generation(5)), (Generation(6), Generation(6)))
 

@@ -164,7 +164,7 @@ class LanceChunkStore:
                 from openmind_stores.lance.engine import Caches
                 from openmind_stores.lance.sample import Samples
 
-                self._shared = (Caches(index_mb=256, metadata_mb=64), Samples())
+                self._shared = (Caches(index_mb=1_024, metadata_mb=64), Samples())
             return self._shared
 
     def _forget(self) -> None:

@@ -23,11 +23,17 @@ def numbers(values: Iterable[int]) -> str:
     return ", ".join(str(int(value)) for value in sorted(set(values)))
 
 
-def matching(wanted: ChunkFilter) -> str:
-    """Say which rows take part in a search."""
+def matching(wanted: ChunkFilter, *, bounded: bool = True) -> str:
+    """Say which rows take part in a search; empty when all do.
+
+    Args:
+        wanted: what is wanted.
+        bounded: whether there may be rows of newer generations than may be seen.
+    """
     if wanted.source_ids is not None and not wanted.source_ids:
         return NOTHING
-    conditions = visible(wanted.visible)
+    conditions = [newer_left_out(wanted.visible)] if bounded else []
+    conditions += alive(wanted.visible)
     if wanted.source_ids is not None:
         conditions.append(f"source_id IN ({quoted(wanted.source_ids)})")
     if wanted.extensions:
@@ -41,8 +47,16 @@ def matching(wanted: ChunkFilter) -> str:
     return " AND ".join(conditions)
 
 
-def visible(visibility: Visibility) -> list[str]:
-    conditions = [f"generation <= {int(visibility.newest)}"]
+def newer_left_out(visibility: Visibility) -> str:
+    return f"generation <= {int(visibility.newest)}"
+
+
+def newer(visibility: Visibility) -> str:
+    return f"generation > {int(visibility.newest)}"
+
+
+def alive(visibility: Visibility) -> list[str]:
+    conditions = []
     single = [first for first, last in visibility.dead if first == last]
     if single:
         conditions.append(f"generation NOT IN ({numbers(single)})")

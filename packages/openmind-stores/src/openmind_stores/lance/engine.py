@@ -223,9 +223,9 @@ class Dataset:
         return self._unpack(self.native.take(list(positions), list(columns)))
 
     def match(self, query: FullTextQuery, *, where: str, limit: int) -> Scored:
-        """Search the words; BM25, best first."""
+        """Search the words of the rows that meet a condition, or of all; BM25, best first."""
         table = self.native.scanner(
-            columns=[SCORE], full_text_query=query, filter=where, prefilter=True, limit=limit, with_row_id=True
+            columns=[SCORE], full_text_query=query, filter=where or None, prefilter=True, limit=limit, with_row_id=True
         ).to_table()
         return list(zip(table.column(ROW_ID).to_pylist(), table.column(SCORE).to_pylist(), strict=True))
 
@@ -242,7 +242,7 @@ class Dataset:
             "minimum_nprobes": probes,
         }
         table = self.native.scanner(
-            columns=[DISTANCE], nearest=wanted, filter=where, prefilter=True, with_row_id=True
+            columns=[DISTANCE], nearest=wanted, filter=where or None, prefilter=True, with_row_id=True
         ).to_table()
         cosines = [1.0 - distance for distance in table.column(DISTANCE).to_pylist()]
         return list(zip(table.column(ROW_ID).to_pylist(), cosines, strict=True))

@@ -6,8 +6,11 @@ from typing import cast
 
 import numpy as np
 from attrs import define, field, frozen
+from openmind.domain.index import Visibility
 
+from openmind_stores.lance.conditions import newer
 from openmind_stores.lance.engine import Dataset
+from openmind_stores.lance.errors import is_from_lance
 
 SAMPLE_ROWS = 1_000
 STRETCHES = 8
@@ -26,6 +29,25 @@ class Sample:
     data: Dataset
     _words: "Passages | None" = field(default=None, init=False)
     _mean: "Mean | None" = field(default=None, init=False)
+    _newer: tuple[Visibility, bool] | None = field(default=None, init=False)
+
+    def has_newer(self, visibility: Visibility) -> bool:
+        """Whether some rows are newer than may be seen: mostly none are, and not asking each row saves a search time.
+
+        Where that cannot be told, some may be.
+        """
+        last = self._newer
+        if last is None or last[0].newest != visibility.newest:
+            last = self._newer = (visibility, self._count_newer(visibility) > 0)
+        return last[1]
+
+    def _count_newer(self, visibility: Visibility) -> int:
+        try:
+            return self.data.count(newer(visibility))
+        except BaseException as error:
+            if not is_from_lance(error):
+                raise
+            return 1  # the index of generations is damaged: the search itself has more to say of it
 
     def background(self, vector: bytes) -> float:
         """Mean cosine between a vector of unit length and those of the sample; 0 when there are none."""

@@ -57,6 +57,7 @@ class Upkeep:
             WORDS_INDEX: self._build_words_index,
             "generation_idx": lambda data: data.build_scalar_index("generation", "BTREE", name="generation_idx"),
             "modified_at_idx": lambda data: data.build_scalar_index("modified_at", "BTREE", name="modified_at_idx"),
+            "path_idx": lambda data: data.build_scalar_index("path", "BTREE", name="path_idx"),
             "source_id_idx": lambda data: data.build_scalar_index("source_id", "BITMAP", name="source_id_idx"),
             "extension_idx": lambda data: data.build_scalar_index("extension", "BITMAP", name="extension_idx"),
         }

@@ -58,7 +58,7 @@ class LanceChunkView:
         return self._read(read)
 
     def _ask(self, data: Dataset, query: CandidateQuery) -> Candidates:
-        where = matching(query.filter)
+        where = matching(query.filter, bounded=self._sample(data).has_newer(query.filter.visible))
         most = query.limit + SPARE
         words, words_error = self._leg(lambda: match(data, query.words, where, most))
         vectors, vectors_error = self._leg(lambda: nearest(data, query.vector, where, most))
