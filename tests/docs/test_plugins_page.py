@@ -1,26 +1,128 @@
+import inspect
 import re
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
+from pkgutil import iter_modules
 
+import openmind.testing.contracts
+import pytest
 from openmind.plugins import hookspecs
-from openmind.plugins.registries import ExtractorRegistry, ProviderRegistry
+from openmind.plugins.implementations import HOOKS, check_implementations
+from openmind.plugins.manager import Plugins
 
-PAGE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text()
-
-
-def test_every_hook_has_a_heading() -> None:
-    hooks = {name for name in vars(hookspecs) if name.startswith("openmind_register_")}
-
-    assert hooks == set(re.findall(r"^## (openmind_register_\w+)$", PAGE, re.MULTILINE))
+PAGE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
 
 
-def test_every_example_runs() -> None:
+def section(hook: str) -> str:
+    return PAGE.split(f"\n## {hook}\n", 1)[1].split("\n## ", 1)[0]
+
+
+def registered_by(hook: str) -> set[str]:
+    """What the example of a hook registers."""
+    [code] = re.findall(r"```python\n(.*?)```", section(hook), re.DOTALL)
     names: dict[str, object] = {}
+    exec(compile(code, "docs/plugins.md", "exec"), names)
+    check_implementations(
+        type(
+            "Plugin",
+            (),
+            {key: staticmethod(value) if callable(value) else value for key, value in names.items() if key == hook},
+        )
+    )
+    registry = Plugins().by_hook()[hook]
+    names[hook](registry=registry)  # type: ignore[operator]
+    return set(registry.entries)
 
-    for block in re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL):
-        exec(compile(block, "docs/plugins.md", "exec"), names)
 
-    extractors, providers = ExtractorRegistry(), ProviderRegistry()
-    names["openmind_register_extractors"](extractors)  # type: ignore[operator]
-    names["openmind_register_providers"](providers)  # type: ignore[operator]
-    assert set(extractors.entries) == {"lyrics"}
-    assert set(providers.entries) == {"acme"}
+def test_every_hook_has_a_heading_and_no_other() -> None:
+    assert set(HOOKS) == set(re.findall(r"^## (openmind_register_\w+)$", PAGE, re.MULTILINE))
+
+
+def test_every_hook_has_a_test() -> None:
+    tests = {name.removeprefix("test_hook_") for name in globals() if name.startswith("test_hook_")}
+
+    assert tests == {hook.removeprefix("openmind_register_") for hook in HOOKS}
+
+
+def test_hook_extractors() -> None:
+    assert registered_by("openmind_register_extractors") == {"lyrics"}
+
+
+def test_hook_providers() -> None:
+    assert registered_by("openmind_register_providers") == {"acme"}
+
+
+def test_hook_stores() -> None:
+    assert registered_by("openmind_register_stores") == {"attic"}
+
+
+def test_hook_commands() -> None:
+    assert registered_by("openmind_register_commands") == {"hum"}
+
+
+def test_hook_routes() -> None:
+    assert registered_by("openmind_register_routes") == {"acme"}
+
+
+def test_the_version_of_the_hooks_is_told() -> None:
+    assert f"`OPENMIND_HOOKS = {hookspecs.VERSION}`" in PAGE
+
+
+def test_the_example_keeps_every_promise_of_an_extractor(tmp_path: Path) -> None:
+    (tmp_path / "test_page.py").write_text("\n".join(BLOCKS), encoding="utf-8")
+
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stdout
+
+
+def suites() -> dict[str, type]:
+    found = {}
+    for module in iter_modules(openmind.testing.contracts.__path__):
+        if not module.ispkg:
+            for name, kind in vars(import_module(f"openmind.testing.contracts.{module.name}")).items():
+                if name.endswith("Contract"):
+                    found[f"{module.name}.{name}"] = kind
+    return found
+
+
+def test_every_suite_is_listed_and_no_other() -> None:
+    assert set(suites()) == set(re.findall(r"^\| `(\w+\.\w+Contract)` \|", PAGE, re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", suites())
+def test_the_fixtures_of_a_suite_are_told(name: str) -> None:
+    kind = suites()[name]
+    [row] = re.findall(rf"^\| `{re.escape(name)}` \| (.*) \|$", PAGE, re.MULTILINE)
+    given = {
+        known
+        for known, value in inspect.getmembers(kind)
+        if not known.startswith("test_") and "fixture" in type(value).__name__.lower()
+    }
+    asked = {
+        argument
+        for known, value in inspect.getmembers(kind)
+        if callable(value) and (known.startswith("test_") or known in given)
+        for argument in inspect.signature(
+            inspect.unwrap(getattr(value, "_get_wrapped_function", lambda v=value: v)())
+        ).parameters
+    }
+    known = {argument for argument in asked if argument not in {"self", "tmp_path", "request"} | given}
+    parametrised = {
+        argument
+        for _, value in inspect.getmembers(kind, callable)
+        for mark in getattr(value, "pytestmark", ())
+        if mark.name == "parametrize"
+        for argument in (mark.args[0].split(",") if isinstance(mark.args[0], str) else mark.args[0])
+    }
+
+    assert set(re.findall(r"`(\w+)`", row)) == known - {each.strip() for each in parametrised}

@@ -37,6 +37,7 @@ from openmind.application.job_worker import JobWorker, MemoryAtWork, Workplace
 from openmind.application.jobs import JobService
 from openmind.application.memory import OpenMind
 from openmind.application.models import ModelService
+from openmind.application.own_embedder import OwnEmbedder
 from openmind.application.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
 from openmind.application.searching import SearchService
 from openmind.application.settings import Settings
@@ -76,7 +77,11 @@ def utc_now() -> datetime:
 
 @contextmanager
 def open_memory(
-    home: Path | str | None = None, *, create: bool = True, plugins: Plugins | None = None
+    home: Path | str | None = None,
+    *,
+    create: bool = True,
+    plugins: Plugins | None = None,
+    embedder: EmbeddingProvider | None = None,
 ) -> Iterator[OpenMind]:
     """Open the memory of this machine's person.
 
@@ -84,6 +89,7 @@ def open_memory(
         home: OpenMind's folder; None takes `$OPENMIND_HOME`, else `~/.openmind`.
         create: whether a missing home is made; otherwise that is an error.
         plugins: what to use instead of the installed plugins.
+        embedder: what embeds instead of the configured model, as long as the memory is open.
 
     Raises:
         HomeError: the folder cannot be used, or (`create=False`) is not there.
@@ -96,11 +102,24 @@ def open_memory(
     else:
         place.require()
     config = ConfigFile(place.config_file).load()
-    assembly = Assembly(home=place, config=config, plugins=plugins or load_plugins(blocked=config.blocked_plugins))
+    known = plugins or load_plugins(blocked=config.blocked_plugins)
+    if embedder is not None:
+        config = _with_embedder(config, known, embedder)
+    assembly = Assembly(home=place, config=config, plugins=known)
     try:
         yield assembly.memory()
     finally:
         assembly.close()
+
+
+def _with_embedder(config: Config, plugins: Plugins, embedder: EmbeddingProvider) -> Config:
+    """Let a program's own embedder be the configured model."""
+    name, model = embedder.identity.provider, embedder.identity.model
+    plugins.providers.let_in(name, "this program")
+    plugins.providers.add(name, lambda _: OwnEmbedder(embedder))
+    return attrs.evolve(
+        config, provider={"name": name}, models=attrs.evolve(config.models, embedding_model=model, chat_model=None)
+    )
 
 
 @contextmanager

@@ -77,7 +77,7 @@ def test_vectors_that_are_wrong_are_never_kept(answer: Callable[[Sequence[str]],
     inner.answer = answer  # type: ignore[method-assign]
     embedder = contained(FakeProvider(embeddings=inner)).embedder("fake-embedder")
 
-    with pytest.raises(ProviderError, match="the provider “acme” of the package openmind-acme is broken") as caught:
+    with pytest.raises(ProviderError, match="The provider “acme” of the package openmind-acme is broken") as caught:
         embedder.embed(["one", "two"], role="passage")
 
     assert told in caught.value.message

@@ -100,7 +100,7 @@ def test_one_that_is_not_there_is_named(shelf: Shelf) -> None:
     ],
 )
 def test_a_slip_of_the_pen_is_told_with_the_right_spelling(shelf: Shelf, source: str, told: str) -> None:
-    assert told in shelf.error(source)
+    assert told.lower() in shelf.error(source).lower()
 
 
 def test_the_version_of_the_hooks_may_be_stated(shelf: Shelf) -> None:
@@ -125,7 +125,7 @@ def test_the_version_of_the_hooks_may_be_stated(shelf: Shelf) -> None:
     ],
 )
 def test_one_that_breaks_while_it_registers_is_named(shelf: Shelf, body: str, told: str) -> None:
-    assert told in shelf.error(hook(body))
+    assert told.lower() in shelf.error(hook(body)).lower()
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_one_that_breaks_while_it_registers_is_named(shelf: Shelf, body: str, to
     ],
 )
 def test_every_registry_looks_at_what_it_is_given(shelf: Shelf, name: str, body: str, told: str) -> None:
-    assert told in shelf.error(hook(body, name=name))
+    assert told.lower() in shelf.error(hook(body, name=name)).lower()
 
 
 def test_what_a_plugin_registered_before_it_broke_is_withdrawn(shelf: Shelf) -> None:
@@ -156,7 +156,7 @@ def test_a_name_that_is_taken_names_both_packages_and_leaves_the_first(shelf: Sh
 
     plugins = shelf.load()
 
-    assert report_of(plugins, "second").error == "the extractor “notes” is registered twice, by first and second"
+    assert report_of(plugins, "second").error == "The extractor “notes” is registered twice, by first and second"
     assert plugins.extractors.registered("notes").plugin == "first"
 
 
@@ -209,7 +209,7 @@ def test_an_extractor_that_cannot_be_made_names_its_package(shelf: Shelf) -> Non
 
     shelf.put("bad", hook("registry.add(info('notes'), lambda tools: 1 / 0)"))
 
-    with pytest.raises(PluginError, match="the extractor “notes” of bad cannot be made: ZeroDivisionError"):
+    with pytest.raises(PluginError, match="The extractor “notes” of bad cannot be made: ZeroDivisionError"):
         shelf.load().extractors.build("notes", ExtractionConfig(), plugins={})
 
 

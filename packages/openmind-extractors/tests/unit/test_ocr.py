@@ -10,6 +10,7 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractorRegistry
 from openmind.ports.ocr_engine import OcrEngine, PageImage
+from openmind.testing.contracts.ocr_engine import OcrEngineContract
 from openmind_extractors.ocr.engine import is_blank
 from openmind_extractors.ocr.layout import Line, in_reading_order
 from openmind_extractors.ocr.ocrmypdf import build_ocrmypdf
@@ -25,6 +26,16 @@ def as_page(picture: Image.Image) -> PageImage:
 @pytest.fixture(scope="module")
 def engine(registry: ExtractorRegistry) -> OcrEngine:
     return registry.ocr.find("rapidocr")(ExtractionConfig())
+
+
+class TestRapidOcr(OcrEngineContract):
+    @pytest.fixture
+    def page(self, make: SimpleNamespace) -> PageImage:
+        return as_page(make.printed("The bridge needs a new deck", "before the winter comes").convert("L"))
+
+    @pytest.fixture
+    def words(self) -> set[str]:
+        return {"bridge", "needs", "winter"}
 
 
 @pytest.mark.parametrize("mode", ["L", "RGB"])
