@@ -25,4 +25,14 @@ def test_every_example_runs(
     assert "1 files" in printed
     assert "ok False" in printed
     assert "flat.md" in printed
-    assert "source.missing" in printed
+    for expected in (
+        "1 hit below notes",
+        "filtered_out",
+        "ended: evidence_only",
+        "letters flat.md",
+        "1 file\n",
+        "{<SearchState.OK: 'ok'>}",
+        "source.missing",
+    ):
+        assert expected in printed
+    assert re.search(r"^0 ", printed, re.MULTILINE)
