@@ -63,6 +63,8 @@ if TYPE_CHECKING:
 
 WORKERS_PAY_OFF = 300
 """Fewer files are prepared sooner in this process than worker processes could start."""
+SMALL_BYTES = 1_000_000
+"""Files up to this size are read in one go when they are opened."""
 MOST_WORKERS = 4
 """More gain nothing: one process commits what they prepare."""
 MOST_READERS = 2
@@ -547,5 +549,21 @@ def read_blob(path_bytes: bytes, name: str) -> Blob:
     Raises:
         ExtractionFailed: it is no regular file any more, or may not be read.
     """
-    os.close(open_regular(path_bytes))
-    return Blob(name=name, path=Path(os.fsdecode(path_bytes)))
+    descriptor = open_regular(path_bytes)
+    try:
+        data = _whole(descriptor)
+    finally:
+        os.close(descriptor)
+    return Blob(name=name, path=Path(os.fsdecode(path_bytes)), data=data)
+
+
+def _whole(descriptor: int) -> bytes | None:
+    """Read a small file that is open already, so that it need not be opened again; None leaves it to the extractor."""
+    size = os.fstat(descriptor).st_size
+    if size > SMALL_BYTES:
+        return None
+    try:
+        data = os.read(descriptor, size + 1)
+    except OSError:  # whoever reads it next says why it cannot be
+        return None
+    return data if len(data) == size else None  # it grows or shrinks at this moment

@@ -38,6 +38,8 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
 
+_ANY_BOM = tuple(mark for mark, _ in _BOMS)
+
 _SUPERSETS = {
     "ascii": "cp1252",
     "iso8859-1": "cp1252",
@@ -91,9 +93,9 @@ def decode(data: bytes, *, html: bool = False, cut: bool = False, code_page: str
     Raises:
         ExtractionFailed: these are not the bytes of a text.
     """
-    for mark, encoding in _BOMS:
-        if data.startswith(mark):
-            return _replacing(data[len(mark) :], encoding, "bom")
+    if data.startswith(_ANY_BOM):
+        mark, encoding = next(each for each in _BOMS if data.startswith(each[0]))
+        return _replacing(data[len(mark) :], encoding, "bom")
     if b"\0" in data:
         wide = _wide_encoding(data)
         if wide:

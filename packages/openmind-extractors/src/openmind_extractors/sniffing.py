@@ -77,6 +77,8 @@ _MARKS = (
     (b"fLaC\0", FileKind.MEDIA),
 )
 
+_ANY_MARK = tuple(mark for mark, _ in _MARKS)
+
 _HEIC_BRANDS = {b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"}
 _MARKUP = (
     (b"<!doctype html", FileKind.HTML),
@@ -90,9 +92,8 @@ _MARKUP = (
 def sniff(head: bytes) -> FileKind:
     """Tell the kind of a file from its first `SNIFF_BYTES` bytes."""
     head = head[:SNIFF_BYTES]
-    for mark, kind in _MARKS:
-        if head.startswith(mark):
-            return kind
+    if head.startswith(_ANY_MARK):
+        return next(kind for mark, kind in _MARKS if head.startswith(mark))
     if head[:4] == b"RIFF" and head[8:12] in {b"WEBP", b"WAVE", b"AVI "}:
         return FileKind.PICTURE if head[8:12] == b"WEBP" else FileKind.MEDIA
     if head[:3] == b"\0\0\0" and head[4:8] == b"ftyp":

@@ -115,6 +115,7 @@ def test_a_reader_begins_with_a_snapshot(reader: Link, writer: Link) -> None:
     [
         ("journal_mode", "wal"),
         ("auto_vacuum", 2),
+        ("page_size", 8_192),
         ("secure_delete", 1),
         ("synchronous", 2),
         ("wal_autocheckpoint", 0),

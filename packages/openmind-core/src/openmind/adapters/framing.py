@@ -10,6 +10,7 @@ from attrs import frozen
 
 _HEAD = struct.Struct(">cII")
 HEAD_BYTES = _HEAD.size
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class FrameKind(Enum):
@@ -53,7 +54,7 @@ class Frame:
 def encode(kind: FrameKind, message: Mapping[str, object], payload: bytes = b"") -> bytes:
     """Write a frame."""
     # Lone surrogates pass: a worker says what it found, the reader decides what it keeps.
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    text = _to_json(message).encode("utf-8", "surrogatepass")
     return b"".join((_HEAD.pack(kind.value, len(text), len(payload)), text, payload))
 
 
@@ -76,13 +77,13 @@ def read_frame(file: BinaryIO, *, max_bytes: int) -> tuple[Frame, int] | None:
     size = HEAD_BYTES + text_bytes + payload_bytes
     if size > max_bytes:
         raise FrameTooBig(f"a frame of {size:,} bytes")
-    body = file.read(text_bytes + payload_bytes)
-    if len(body) < text_bytes + payload_bytes:
+    text, payload = file.read(text_bytes), file.read(payload_bytes)
+    if len(text) + len(payload) < text_bytes + payload_bytes:
         raise FrameError("a frame is cut off")
     try:
-        message = json.loads(body[:text_bytes])
+        message = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise FrameError("a frame does not hold JSON") from error
     if not isinstance(message, dict):
         raise FrameError("a frame does not hold an object")
-    return Frame(kind, message, body[text_bytes:]), size
+    return Frame(kind, message, payload), size

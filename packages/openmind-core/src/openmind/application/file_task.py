@@ -15,6 +15,8 @@ from openmind.domain.sentences import as_message, as_sentence
 from openmind.ports.catalog import PlannedChange
 from openmind.ports.extractor import ExtractorInfo
 
+_to_json = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
 KEPT_REASONS = frozenset(
     {
         FileReason.DENIED,
@@ -90,7 +92,7 @@ class FileTask:
             ),
             layout=LAYOUT,
             title=facts.title,
-            metadata=json.dumps(facts.metadata, ensure_ascii=False, separators=(",", ":")),
+            metadata=_to_json(facts.metadata),
             chunk_count=chunks,
         )
 

@@ -176,14 +176,14 @@ class IndexPass:
             means=self.means,
             targets=targets,
             plan=self._plan,
-            sources={source_id: scan.source for source_id, scan in self._scans.items()},
+            scans=self._scans.values(),
             log=self.log,
             attention=self.attention,
             embedding=self._embedding,
             recovery=self._recovery,
             trouble=self._trouble,
         )
-        return intake.take_in(sum(scan.planned for scan in self._scans.values()))
+        return intake.take_in()
 
     def _embed_later(self, targets: Targets) -> None:
         """Make the vectors of what is stored already."""
@@ -238,6 +238,8 @@ class IndexPass:
             whole = not session.counts().missing_vectors
             if whole and not any(table.state is TableState.FILLING for table in session.tables()):
                 session.drop_journal()  # of work that was never published
+        if added or swept:
+            self._storage.catalog.tidy()  # the plan of a first run takes as much room as what is known of its files
         recovery.seal()
 
     def _lost_a_source(self) -> bool:

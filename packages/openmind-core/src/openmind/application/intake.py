@@ -1,6 +1,6 @@
 """Intake: what the plan names is settled or read, and committed batch by batch, what is cheap before what is not."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from operator import attrgetter
@@ -10,6 +10,7 @@ from attrs import Factory, define, field
 
 from openmind.application.attention import Attention
 from openmind.application.batch import OpenBatch
+from openmind.application.discovery import SourceScan
 from openmind.application.embedding import Embedding
 from openmind.application.file_task import FileTask
 from openmind.application.hostile_reading import HostileReading
@@ -21,10 +22,8 @@ from openmind.application.run_log import RunLog
 from openmind.application.tables import Targets
 from openmind.application.triage import CHANGED_MEANWHILE, Triage
 from openmind.domain.files import FileReason, FileRecord
-from openmind.domain.ids import SourceId
 from openmind.domain.paths import displayable
 from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest
-from openmind.domain.sources import Source
 from openmind.ports.preparer import Preparer
 
 OCR_EFFORT = 2
@@ -38,7 +37,7 @@ class Intake:
     means: IndexMeans
     targets: Targets
     plan: Plan
-    sources: dict[SourceId, Source]
+    scans: Collection[SourceScan]
     log: RunLog
     attention: Attention
     embedding: Embedding
@@ -55,14 +54,11 @@ class Intake:
     _again: list[FileTask] = field(factory=list, init=False)
     """Files that have to be read after all, since what they waited for came to nothing."""
 
-    def take_in(self, waiting: int) -> int:
-        """Settle, read and commit everything; returns how many rows were written.
-
-        Args:
-            waiting: how many files the plan names.
-        """
+    def take_in(self) -> int:
+        """Settle, read and commit everything; returns how many rows were written."""
         in_process = next((target for target in self.targets.all if target.in_process), None)
         table_id = in_process.table.id if in_process else 0
+        waiting = sum(scan.planned for scan in self.scans)
         self._preparer = self.means.preparer(waiting, in_process is not None)
         self.attention.under_way = self
         try:
@@ -113,10 +109,11 @@ class Intake:
 
     def _tasks_of_plan(self) -> Iterator[FileTask]:
         """Settle the plan line by line; what has to be read comes out."""
+        sources = {scan.source.id: scan.source for scan in self.scans}
         for change in self.plan.changes(ALL_BUT_GONE, after=self._seen):
             self._seen = change.position
             self.attention.heed()
-            task = self._triage.task(change, self.sources[change.source_id])
+            task = self._triage.task(change, sources[change.source_id])
             self._commit_if_due()
             if task is not None:
                 if task.is_hostile:
@@ -201,6 +198,7 @@ class Intake:
             log=self.log,
             run_id=self.plan.run_id,
             max_bytes=self.means.max_file_bytes,
+            some_are_gone=any(scan.gone for scan in self.scans),
             may_describe=lambda: self._hostile.may_describe,
         )
 

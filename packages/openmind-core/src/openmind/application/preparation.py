@@ -1,6 +1,5 @@
 """Prepares one file: read, split, analyse, embed."""
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import cast
@@ -224,20 +223,30 @@ def group_from_wire(message: Mapping[str, object], payload: bytes) -> list[Prepa
 
 
 def outcome_to_wire(outcome: Preparation) -> tuple[dict[str, object], bytes]:
-    """Write an outcome; packed text and vectors travel as the payload."""
+    """Write an outcome; packed text, vectors and the strings of the passages travel as the payload.
+
+    Passages are tens of kilobytes a file: as JSON they would be escaped here and searched for escapes there.
+    """
     if isinstance(outcome, PreparationFailure):
         return {"ticket": outcome.ticket, "reason": outcome.reason.value, "message": outcome.message}, b""
     facts = outcome.facts
-    vectors = outcome.vectors
+    strings: list[str] = []
+    passages = []
+    for p in outcome.passages:
+        strings += (p.text, p.context, p.words, p.metadata)
+        passages.append((p.passage, len(p.text), len(p.context), len(p.words), len(p.metadata)))
     packed = outcome.packed or b""
+    vectors = outcome.vectors
+    rows = vectors.data if vectors is not None else b""
     message: dict[str, object] = {
         "ticket": outcome.ticket,
-        "facts": [facts.title, json.dumps(facts.metadata), facts.reason.value, facts.note],
-        "passages": [[p.text, p.context, p.words, p.passage, p.metadata] for p in outcome.passages],
+        "facts": [facts.title, facts.metadata, facts.reason.value, facts.note],
+        "passages": passages,
         "packed": len(packed) if outcome.packed is not None else -1,
+        "vectors": len(rows),
         "dimension": vectors.dimension if vectors is not None else 0,
     }
-    return message, packed + (vectors.data if vectors is not None else b"")
+    return message, b"".join((packed, rows, "".join(strings).encode("utf-8", "surrogatepass")))
 
 
 def outcome_from_wire(message: Mapping[str, object], payload: bytes) -> Preparation:
@@ -247,13 +256,32 @@ def outcome_from_wire(message: Mapping[str, object], payload: bytes) -> Preparat
         return PreparationFailure(
             ticket=ticket, reason=FileReason(str(message["reason"])), message=str(message["message"])
         )
-    title, metadata, reason, note = cast(list[str], message["facts"])
+    title, metadata, reason, note = cast(tuple[str, dict[str, object], str, str], message["facts"])
     packed_size, dimension = cast(int, message["packed"]), cast(int, message["dimension"])
-    rows = cast(list[tuple[str, str, str, int, str]], message["passages"])
+    after_packed = max(packed_size, 0)
+    after_vectors = after_packed + cast(int, message["vectors"])
     return PreparedFile(
         ticket=ticket,
-        packed=payload[:packed_size] if packed_size >= 0 else None,
-        facts=DocumentFacts(title=title, metadata=json.loads(metadata), reason=FileReason(reason), note=note),
-        passages=tuple(PreparedPassage(*row) for row in rows),
-        vectors=Vectors(payload[max(packed_size, 0) :], dimension) if dimension else None,
+        packed=payload[:after_packed] if packed_size >= 0 else None,
+        facts=DocumentFacts(title=title, metadata=metadata, reason=FileReason(reason), note=note),
+        passages=tuple(
+            _passages(
+                cast(list[tuple[int, int, int, int, int]], message["passages"]),
+                payload[after_vectors:].decode("utf-8", "surrogatepass"),
+            )
+        ),
+        vectors=Vectors(payload[after_packed:after_vectors], dimension) if dimension else None,
     )
+
+
+def _passages(rows: Iterable[tuple[int, int, int, int, int]], strings: str) -> Iterator[PreparedPassage]:
+    start = 0
+    for passage, text, context, words, metadata in rows:
+        text += start
+        context += text
+        words += context
+        metadata += words
+        yield PreparedPassage(
+            strings[start:text], strings[text:context], strings[context:words], passage, strings[words:metadata]
+        )
+        start = metadata

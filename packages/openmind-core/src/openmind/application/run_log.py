@@ -49,11 +49,13 @@ class RunLog:
 
     def count(self, **more: int) -> None:
         """Add to the tally."""
-        self._counts.update(more)
+        for name, number in more.items():
+            self._counts[name] += number
 
     def promise(self, **more: int) -> None:
         """Add to the tally what the next commit makes true: whoever looks is told of nothing that is not kept yet."""
-        self._promised.update(more)
+        for name, number in more.items():
+            self._promised[name] += number
 
     def settle(self) -> None:
         """Count what was promised: it is committed."""

@@ -24,7 +24,8 @@ from openmind.domain.sources import Source
 from openmind.ports.catalog import Catalog, CatalogReader, PlannedChange
 from openmind.ports.file_tree import FileTree
 
-HASH_BLOCK = 1024 * 1024
+HASH_BLOCK = 128 * 1024
+"""Bytes read at once: room for more would be taken from the system and given back for each small file."""
 
 PATH_REASONS = frozenset({FileReason.DENIED, FileReason.VANISHED})
 """These say something of a path, nothing of the content that stands there."""
@@ -42,6 +43,8 @@ class Triage:
     log: RunLog
     run_id: RunId
     max_bytes: int
+    some_are_gone: bool
+    """Whether the plan names files that are gone: only these can have moved."""
     may_describe: Callable[[], bool]
     """Whether pictures that lack their description can get it in this run."""
     now_ns: Callable[[], int] = time.time_ns
@@ -93,22 +96,27 @@ class Triage:
         snapshot = self._snapshot()
         scanned_ns = self.now_ns()
         stat = self.tree.stat(path)
+        trouble = None
+        content_hash = ""
+        try:
+            self._admit(stat)
+            content_hash = self._hash(path)
+            self.log.count(hashed=1)
+        except ExtractionFailed as failure:
+            trouble = failure
         task = FileTask(
             change=change,
             known=snapshot.file(change.file_id) if change.file_id else None,
             info=info,
             stat=stat or change.stat,
             scanned_ns=scanned_ns,
+            content_hash=content_hash,
             ocr=self.formats.recognises(info, source),
         )
-        try:
-            self._admit(stat)
-            content_hash = self._hash(path)
-        except ExtractionFailed as failure:
-            self.fail(task, failure.reason, failure.told)
+        if trouble is not None:
+            self.fail(task, trouble.reason, trouble.told)
             return None
-        self.log.count(hashed=1)
-        return self._settle(attrs.evolve(task, content_hash=content_hash), snapshot)
+        return self._settle(task, snapshot)
 
     def given_back(self, task: FileTask) -> tuple[PlannedChange, ...]:
         """Begin a file, and the twins that wait for it, anew when they come again; returns their lines of the plan."""
@@ -162,7 +170,7 @@ class Triage:
             self._touch(known, task)
             return None
         content = task.content
-        if change.kind is ChangeKind.NEW:
+        if change.kind is ChangeKind.NEW and self.some_are_gone:
             moved = self._moved_here(task, snapshot)
             if moved is not None:
                 self._move(moved, task)
@@ -181,11 +189,13 @@ class Triage:
         return self._with_kept_text(task, snapshot)
 
     def _with_kept_text(self, task: FileTask, snapshot: CatalogReader) -> FileTask:
-        packed = snapshot.text(task.content_hash, task.info.key)
-        if packed is None and not task.ocr:
+        packed = snapshot.text(*task.content)
+        if packed is None and not task.ocr and task.info.isolated:
             packed = snapshot.text(task.content_hash, task.info.key + WITHOUT_OCR)
-        if packed is not None or not task.info.pictures:
-            return attrs.evolve(task, packed=packed, kept=packed is not None)
+        if packed is not None:
+            return attrs.evolve(task, packed=packed, kept=True)
+        if not task.info.pictures:
+            return task
         known, keys = task.known, [task.info.plain_key]
         if known is not None and reads_alike(known.extractor, task.info.plain_key, ocr=task.ocr):
             keys.insert(0, known.extractor)

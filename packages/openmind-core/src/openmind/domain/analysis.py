@@ -80,8 +80,14 @@ def _behind(context: str, file_name: str, path: str) -> str:
         folders.pop()
     typed = _SPELLED_UMLAUT.sub(lambda spelled: spelled.group()[0], file_name)
     names = file_name if typed == file_name else f"{file_name} {typed}"
-    parts = (words_of(context), words_of(names), words_of(" ".join(folders)))
+    parts = (words_of(context), words_of(names), _folder_words(" ".join(folders)))
     return f" {BOUNDARY} ".join(part for part in parts if part)
+
+
+@lru_cache(maxsize=512)
+def _folder_words(folders: str) -> str:
+    # Files of a folder do not come one after the other, but soon.
+    return words_of(folders)
 
 
 def _analyse(text: str) -> tuple[str, str]:

@@ -1,6 +1,5 @@
 """Paths as bytes: what the file system has, and what a person can be shown."""
 
-import posixpath
 import re
 
 
@@ -11,7 +10,7 @@ def displayable(path: bytes) -> str:
 
 def name_of(path: bytes) -> str:
     """Return the last part of a path, displayable."""
-    return displayable(posixpath.basename(path))
+    return displayable(path[path.rfind(b"/") + 1 :])
 
 
 _EXTENSION = re.compile(r"(?<=.)\.[^./\s]{1,16}$")

@@ -35,7 +35,7 @@ WAL_STEP: Final = 16 * 1024 * 1024
 for them, for a moment."""
 WAIT_FOR_READERS_MS: Final = 200
 
-VACUUM_PAGES: Final = 4_096
+VACUUM_PAGES: Final = 2_048
 """Pages that `tidy` gives back in one go, 16 MB; then others may write."""
 VACUUM_ROUNDS: Final = 64
 

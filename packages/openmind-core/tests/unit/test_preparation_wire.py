@@ -1,0 +1,49 @@
+from io import BytesIO
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from openmind.adapters.framing import FrameKind, encode, read_frame
+from openmind.application.preparation import outcome_from_wire, outcome_to_wire
+from openmind.bootstrap import read_blob
+from openmind.domain.documents import DocumentFacts
+from openmind.domain.preparation import PreparedFile, PreparedPassage
+from openmind.domain.vectors import Vectors
+
+ANY_TEXT = st.text(st.characters(), max_size=20)
+"""Half characters and control characters, too."""
+PASSAGES = st.builds(PreparedPassage, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(-(2**63), 2**63 - 1), ANY_TEXT)
+
+
+def sent(outcome: PreparedFile) -> object:
+    """Send an outcome as a worker does, and read it as its parent does."""
+    frame = encode(FrameKind.PART, *outcome_to_wire(outcome))
+    read = read_frame(BytesIO(frame), max_bytes=len(frame))
+    assert read is not None
+    return outcome_from_wire(read[0].message, read[0].payload)
+
+
+@given(st.lists(PASSAGES, max_size=4), st.none() | st.binary(max_size=8), st.booleans(), ANY_TEXT)
+@settings(max_examples=50, deadline=None)
+def test_what_a_worker_prepared_arrives_as_it_was(passages, packed, embedded, title) -> None:
+    vectors = Vectors(bytes(range(8)) * len(passages), 2) if embedded else None
+    facts = DocumentFacts(title=title, metadata={"file_type": "text", "odd": title})
+    outcome = PreparedFile(ticket=7, packed=packed, facts=facts, passages=tuple(passages), vectors=vectors)
+
+    assert sent(outcome) == outcome
+
+
+def test_a_small_file_is_read_through_the_handle_that_was_checked(tmp_path) -> None:
+    path = tmp_path / "note.txt"
+    path.write_text("as it was")
+
+    blob = read_blob(str(path).encode(), "note.txt")
+    path.write_text("as it became")
+
+    assert blob.head() == b"as it was"
+
+
+def test_a_large_file_is_left_to_its_extractor(tmp_path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_bytes(b"x" * 1_000_001)
+
+    assert read_blob(str(path).encode(), "log.txt").data is None
