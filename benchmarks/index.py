@@ -32,6 +32,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+from openmind import open_memory
 
 ONE_RUN = """
 import json, sys
@@ -124,7 +125,8 @@ class Bench:
         disk = size_mb(self.home)
         self.row("disk", f"{disk:.0f} MB", "150 MB for 30 MB of text", disk <= 150)
         alone = self.scratch / "alone"
-        alone.mkdir()
+        with open_memory(alone):
+            pass
         (alone / "config.toml").write_text(ONE_PROCESS)
         single = self.index(home=alone)
         self.row("the same in one process, CPU", f"{single.cpu_s:.1f} s = {single.cpu_s / floor.cpu_s:.2f} x", "", True)
@@ -191,8 +193,6 @@ class Bench:
 
 def searches(home: Path, queries: list[str], *, until: Callable[[int], bool]) -> list[float]:
     """Search one query after the other; CPU milliseconds of each that found something."""
-    from openmind import open_memory
-
     taken: list[float] = []
     with open_memory(home) as memory:
         asked = 0

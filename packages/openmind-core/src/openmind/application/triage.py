@@ -189,8 +189,8 @@ class Triage:
         return self._with_kept_text(task, snapshot)
 
     def _with_kept_text(self, task: FileTask, snapshot: CatalogReader) -> FileTask:
-        packed = snapshot.text(*task.content)
-        if packed is None and not task.ocr and task.info.isolated:
+        packed = snapshot.text(task.content_hash, task.info.key)
+        if packed is None and not task.ocr:
             packed = snapshot.text(task.content_hash, task.info.key + WITHOUT_OCR)
         if packed is not None:
             return attrs.evolve(task, packed=packed, kept=True)
