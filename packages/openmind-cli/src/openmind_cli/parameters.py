@@ -1,14 +1,24 @@
 """Parameters that several commands share."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
+
+def whole(_: type, tokens: Sequence[Token]) -> int:
+    """Read a whole number; `1.5` is none, and would be taken for 1."""
+    try:
+        return int(tokens[0].value)
+    except ValueError as error:
+        raise ValueError(f"it must be a whole number, not {tokens[0].value}") from error
+
+
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON, errors too.")]
-SearchLimit = Annotated[int, Parameter(validator=Number(gte=1, lte=50))]
-AskLimit = Annotated[int, Parameter(validator=Number(gte=1, lte=20))]
-PerFile = Annotated[int, Parameter(validator=Number(gte=0))]
+SearchLimit = Annotated[int, Parameter(converter=whole, validator=Number(gte=1, lte=50))]
+AskLimit = Annotated[int, Parameter(converter=whole, validator=Number(gte=1, lte=20))]
+PerFile = Annotated[int, Parameter(converter=whole, validator=Number(gte=0))]
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """Off unless it is given; there is no `--no-` form."""
 Several = Annotated[tuple[str, ...], Parameter(negative="", show_default=False)]

@@ -184,13 +184,15 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
         with open_memory(home, create=False, plugins=plugins) as memory:
             return memory.jobs.busy()
 
+    def load() -> Config:
+        place.check()
+        return file.load()
+
     def update(changes: Mapping[tuple[str, ...], object]) -> None:
         place.create()
         file.update(changes, check=provider_settings)
 
-    return Settings(
-        path=place.config_file, load=file.load, update=update, provider_settings=provider_settings, busy=busy
-    )
+    return Settings(path=place.config_file, load=load, update=update, provider_settings=provider_settings, busy=busy)
 
 
 @contextmanager
@@ -315,6 +317,7 @@ class Assembly:
             storage=storage,
             tree=tree,
             plugins=PluginReports(self.plugins.reports),
+            check_provider=self.provider_settings,
             upkeep=self.maintenance,
         )
 

@@ -15,7 +15,7 @@ from openmind.application.conversations import Conversations
 from openmind.application.memory import OpenMind
 from openmind.bootstrap import Assembly
 from openmind.domain.config import Config
-from openmind.domain.errors import HomeUnusable
+from openmind.domain.errors import MemoryClosed
 from openmind.plugins.manager import Plugins, load_plugins
 
 ATTEMPTS = 10
@@ -93,7 +93,7 @@ class LiveMemory:
         former: Edition | None = None
         with self._lock:
             if self._latest is None:
-                raise HomeUnusable("This memory was closed", hint="Open it again.")
+                raise MemoryClosed("This memory was closed", hint="Open it again.")
             if self._latest.fingerprint != fingerprint:
                 fresh = self._open()
                 former = self._latest if self._retire(self._latest) else None

@@ -86,7 +86,8 @@ class LocalStorage:
         return sum(size_of(self.home / name) for name in names) + _folder_size(self.home / CHUNKS_FOLDER)
 
     def close(self) -> None:
-        """Sessions close their connections themselves; nothing is left to give back."""
+        """Sessions close their connections themselves; no more of them are opened."""
+        self._catalog.close()
 
 
 def _own_version() -> str:

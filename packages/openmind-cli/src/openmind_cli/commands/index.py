@@ -1,10 +1,13 @@
 """`openmind index`: makes memory of files."""
 
+import attrs
 from cyclopts import App
 from openmind import open_memory
 from openmind.domain.contract import index_object
+from openmind.domain.jobs import JobState
 
-from openmind_cli.exit_codes import FAILED, OK
+from openmind_cli.exit_codes import FAILED, INTERRUPTED, OK
+from openmind_cli.interrupting import stopped_by_ctrl_c
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.progress import shown_progress
@@ -37,9 +40,14 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
         Forget files that are gone, also where so many are gone at once that OpenMind would rather ask.
     """
     with open_memory() as memory, shown_progress(quiet=json) as progress:
-        report = memory.index(progress=progress, accept_deletions=accept_deletions)
+        with stopped_by_ctrl_c() as control:
+            report = memory.index(progress=progress, control=control, accept_deletions=accept_deletions)
+        trouble = memory.trouble()
+    report = attrs.evolve(report, notices=(*report.notices, trouble)) if trouble else report
     if json:
         print_object(index_object(report))
     else:
         print_report(report)
+    if report.run.state is JobState.STOPPED:
+        return INTERRUPTED
     return FAILED if is_partial(report) else OK

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterable
 from datetime import datetime
-from pathlib import Path
 
 from openmind import open_memory
 from openmind.domain.contract import search_object
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE
 
+from openmind_cli.empty_filters import empty_filters, resolved
 from openmind_cli.exit_codes import OK
 from openmind_cli.parameters import Json, PerFile, SearchLimit, Several, Switch
 from openmind_cli.render.hits import print_result
+from openmind_cli.render.lines import note
 from openmind_cli.render.objects import print_object
 from openmind_cli.sources import find_source
 
@@ -55,16 +56,21 @@ def search(
             " ".join(query),
             limit=limit,
             sources=tuple(find_source(memory, named) for named in source),
-            folder=str(Path(folder).expanduser().resolve()) if folder is not None else None,
+            folder=folder and resolved(folder),
             extensions=extensions(ext),
             modified_after=after.astimezone() if after else None,
             modified_before=before.astimezone() if before else None,
             per_file=per_file,
         )
+        notices = empty_filters(memory, result, folder=folder, extensions=extensions(ext))
+        if trouble := memory.trouble():
+            notices.append(trouble)
     if json:
-        print_object(search_object(result, explain=explain))
+        print_object({**search_object(result, explain=explain), "notices": notices})
     else:
         print_result(result, explain=explain)
+        for notice in notices:
+            note(notice)
     return OK
 
 

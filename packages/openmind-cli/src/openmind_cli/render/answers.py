@@ -1,14 +1,15 @@
 """Answers, and the files they rest on."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from openmind.domain.answers import Answer, AnswerState
 from openmind.domain.contract import location_text
 from openmind.domain.ids import FileId
+from openmind.domain.search import SearchHit
 
 from openmind_cli.render.clean import block, one_line
-from openmind_cli.render.lines import BLANK, Span, console_on, line, note, print_lines
+from openmind_cli.render.lines import BLANK, Line, Span, console_on, line, note, print_lines
 from openmind_cli.terminal import is_terminal
 
 ADVICE = {
@@ -25,10 +26,44 @@ def print_answer(answer: Answer, links: Mapping[FileId, str]) -> None:
         answer: the answer.
         links: the `file://` link of each file among the sources.
     """
-    text = block(answer.markdown).strip()
-    if text:
-        print_markdown(text)
+    print_text(answer)
     print_rest(answer, links)
+
+
+def print_text(answer: Answer) -> None:
+    """Print what an answer says: the passages themselves where no model made anything of them."""
+    text = block(answer.markdown).strip()
+    if answer.state in {AnswerState.EVIDENCE_ONLY, AnswerState.PROVIDER_FAILED} and answer.sources:
+        print_lines(excerpt_lines(answer.sources))
+    elif text:
+        print_markdown(text)
+
+
+def excerpt_lines(hits: Sequence[SearchHit]) -> Iterator[Line]:
+    """Numbered excerpts, line by line as they stand in the file, so that lists and tables stay what they are."""
+    for number, hit in enumerate(hits, start=1):
+        place = location_text(hit.locator)
+        title = "" if place.startswith(hit.title) else hit.title  # most titles are the first heading
+        heading = one_line(" · ".join(part for part in (title, place) if part))
+        yield line(Span(f"[{number}] ", "bold"), Span(heading, "green"))
+        for row in shown_rows(hit):
+            yield line(one_line(row.expandtabs(4)), indent=4, wraps=True)
+        if number < len(hits):
+            yield BLANK
+
+
+def shown_rows(hit: SearchHit) -> list[str]:
+    """The lines of the passage that the snippet touches; the snippet itself where they are much longer."""
+    core = hit.snippet.strip("…")
+    at = " ".join(hit.text.split()).find(core)
+    rows: list[str] = []
+    passed = 0
+    for row in hit.text.splitlines():
+        length = len(" ".join(row.split()))
+        if passed + length > at and passed < at + len(core) and length:
+            rows.append(row.rstrip())
+        passed += length + 1 if length else 0
+    return rows if at >= 0 and rows and sum(map(len, rows)) <= 2 * len(core) + 80 else [hit.snippet]
 
 
 def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:

@@ -37,7 +37,14 @@ def print_hits(hits: Iterable[SearchHit], *, explain: bool = False) -> None:
         for number, hit in enumerate(hits, start=1):
             print_lines(_block(number, hit, explain=explain))
     else:
-        print_lines(grep_line(hit, explain=explain) for hit in hits)
+        print_lines(each for hit in hits for each in grep_lines(hit, explain=explain))
+
+
+def grep_lines(hit: SearchHit, *, explain: bool = False) -> Iterator[Line]:
+    """One hit as a line for each file that holds the passage; where it stands is known of the first alone."""
+    yield grep_line(hit, explain=explain)
+    for path in hit.also_at:
+        yield line(f"{one_line(path)}: {flowing(hit.snippet).strip()}")
 
 
 def grep_line(hit: SearchHit, *, explain: bool = False) -> Line:

@@ -35,14 +35,14 @@ def report_lines(report: IndexReport) -> Iterator[Line]:
     yield _number("already indexed", tally.already_indexed)
     yield _number("moved", tally.moved)
     yield _number("removed", tally.removed)
-    yield _number("skipped", tally.skipped)
-    yield _number("failed", tally.failed)
+    yield _number("skipped", tally.skipped, _elsewhere(report, FileStatus.SKIPPED))
+    yield _number("failed", tally.failed, _elsewhere(report, FileStatus.FAILED))
     yield from _files(report.failures, FileStatus.FAILED, "Failed", tally.failed)
     yield from _files(report.failures, FileStatus.SKIPPED, "Skipped", tally.skipped)
     yield from _files(report.failures, FileStatus.INDEXED, "Read in part")
     for notice in report.notices:
         yield line(Span("note: ", "bold yellow"), one_line(notice))
-    if report.run.error:
+    if report.run.error and report.run.error not in report.notices:
         yield line(Span("error: ", "bold red"), one_line(report.run.error))
 
 
@@ -62,12 +62,18 @@ def _files(failures: Iterable[FileFailure], status: FileStatus, title: str, tota
         return
     yield line(Span(f"{title}:", "bold"))
     for failure in found[:SHOWN]:
-        told = f": {failure.message}" if failure.message else ""
-        yield line(one_line(f"{failure.path}: {failure.code.replace('_', ' ')}{told}"), indent=2)
+        why = failure.message or failure.code.replace("_", " ")
+        yield line(one_line(f"{failure.path}: {why}"), indent=2)
     hidden = max(total, len(found)) - min(SHOWN, len(found))
     if hidden > 0:
         word = "partial" if status is FileStatus.INDEXED else status.value
         yield line(f"… and {hidden:,} more: `openmind status --files {word}` lists them all", indent=2)
+
+
+def _elsewhere(report: IndexReport, status: FileStatus) -> str:
+    """Where files are listed that this report does not list."""
+    listed = any(_status(failure) is status for failure in report.failures)
+    return "" if listed else f"`openmind status --files {status.value}` lists them"
 
 
 def _status(failure: FileFailure) -> FileStatus:

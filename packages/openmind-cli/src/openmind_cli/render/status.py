@@ -21,8 +21,8 @@ def print_status(status: MemoryStatus) -> None:
 
 def print_file(record: FileRecord) -> None:
     """Print a file with its status on one line."""
-    told = f": {one_line(record.error)}" if record.error else ""
-    print_lines([line(f"{one_line(displayable(record.path_bytes))}: {reason_text(record.reason)}{told}")])
+    told = f"{record.status.value}: {record.error}" if record.error else reason_text(record.reason)
+    print_lines([line(one_line(f"{displayable(record.path_bytes)}: {told}"))])
 
 
 def print_hints(reasons: Collection[FileReason]) -> None:
@@ -49,7 +49,7 @@ def status_lines(status: MemoryStatus) -> Iterator[Line]:
             yield _pair("", f"{number:,} {reason_text(reason)}")
     yield _pair("indexing", _indexing(status))
     yield _pair("provider", status.provider)
-    yield _pair("embedding model", status.embedding_model)
+    yield _pair("embedding model", status.searched_by or status.embedding_model)
     yield _pair("chat model", status.chat_model or "none: `ask` shows passages")
     yield _pair("image model", status.image_model or "none")
     yield _pair("cached text", size(status.text_bytes))
@@ -77,12 +77,22 @@ def _how_far(run: IndexRun | None) -> str:
 
 
 def _warnings(status: MemoryStatus) -> Iterator[Line]:
+    if status.trouble:
+        yield _warning(status.trouble)
     if status.rebuilding:
         yield _warning(status.rebuilding)
+    elif status.searched_by not in {"", status.embedding_model}:
+        yield _warning(
+            f"{status.embedding_model} is the chosen embedding model, but the passages are found by "
+            f"{status.searched_by}; `openmind index` changes over, or says why it cannot"
+        )
     if status.missing_vectors:
         yield _warning(f"{count(status.missing_vectors, 'passage')} found by words only: vectors are missing")
     for path in status.missing_sources:
-        yield _warning(f"{path} is not there now; what was read from it is kept")
+        yield _warning(
+            f"{path} is not there now; what was read from it is kept. "
+            "Bring the folder back, or forget it with `openmind source remove`"
+        )
     if status.waiting_deletions:
         yield _warning(
             f"{count(status.waiting_deletions, 'file')} gone from disk but kept in memory; "

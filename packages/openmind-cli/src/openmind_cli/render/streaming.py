@@ -18,7 +18,7 @@ from openmind.domain.answers import (
 )
 from openmind.domain.ids import FileId
 
-from openmind_cli.render.answers import print_markdown, print_rest
+from openmind_cli.render.answers import print_rest, print_text
 from openmind_cli.render.clean import block
 from openmind_cli.render.lines import console_on
 from openmind_cli.terminal import is_terminal
@@ -70,7 +70,7 @@ def show(events: Iterable[AnswerEvent], links: Links) -> Answer:
             elif isinstance(event, AnswerFinished):
                 answer = event.answer
     if not told.strip() and answer.markdown:
-        print_markdown(block(answer.markdown).strip())
+        print_text(answer)
     print_rest(answer, links(answer))
     return answer
 

@@ -10,8 +10,9 @@ from openmind.domain.errors import HomeForeign, HomeMissing, HomeUnsafe, HomeUnu
 MARKER = ".openmind-home"
 """A folder with this file is OpenMind's; nothing else is ever written to or deleted."""
 MARKER_TEXT = b"This folder belongs to OpenMind. `openmind uninstall` removes it.\n"
-LEGACY_FILE = "openmind.sqlite"
-"""Homes older than the marker are recognised by their catalog."""
+CATALOG = "openmind.sqlite"
+"""Homes older than the marker are recognised by it."""
+PASSAGES = "lancedb"
 
 
 def default_home() -> Path:
@@ -54,15 +55,25 @@ class Home:
         Raises:
             HomeMissing, HomeForeign, HomeUnusable
         """
-        if not self.folder.exists():
-            raise HomeMissing(
-                f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
-            )
-        self._refuse_foreign()
+        self.check()
         if not self._is_ours():
             raise HomeMissing(
                 f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
             )
+        if (self.folder / PASSAGES).is_dir() and not (self.folder / CATALOG).is_file():
+            raise HomeMissing(
+                f"The catalog {self.folder / CATALOG} is gone, and with it what was remembered",
+                hint="Put it back from a backup, or begin anew: `openmind source add FOLDER`.",
+            )
+
+    def check(self) -> None:
+        """Refuse a folder that is not OpenMind's; one that is missing or empty may become it.
+
+        Raises:
+            HomeForeign, HomeUnusable
+        """
+        if os.path.lexists(self.folder):
+            self._refuse_foreign()
 
     def create(self) -> None:
         """Make the home, or what is missing of it. What is there stays.
@@ -73,9 +84,9 @@ class Home:
             HomeUnusable: it cannot be made or written.
         """
         self._refuse_unsafe()
+        self.check()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._refuse_foreign()
             if not (self.folder / MARKER).exists():
                 self.folder.chmod(0o700)
                 self._write_marker()
@@ -95,7 +106,7 @@ class Home:
             file.write(MARKER_TEXT)
 
     def _is_ours(self) -> bool:
-        return (self.folder / MARKER).is_file() or (self.folder / LEGACY_FILE).is_file()
+        return (self.folder / MARKER).is_file() or (self.folder / CATALOG).is_file()
 
     def _is_read_only(self, error: OSError) -> bool:
         return isinstance(error, PermissionError) or "Read-only" in (error.strerror or "")

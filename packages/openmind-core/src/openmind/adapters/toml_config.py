@@ -89,8 +89,8 @@ def structure(document: Section, kind: type[T], *, where: str) -> T:
     try:
         return _CONVERTER.structure(document, kind)
     except BaseValidationError as error:
-        told = "; ".join(transform_error(error, path="", format_exception=_told)).replace(" @ .", ": ")
-        raise ConfigError(f"{where}: {_tidied(told)}", hint="Mend or delete that line.") from error
+        told = "; ".join(map(_with_key, transform_error(error, path="", format_exception=_told)))
+        raise ConfigError(f"{where}: {told}", hint="Mend or delete that line.") from error
     except (TypeError, ValueError) as error:
         raise ConfigError(f"{where}: {error}", hint="Mend or delete that line.") from error
 
@@ -103,8 +103,10 @@ def _told(error: BaseException, kind: type | None) -> str:
     return format_exception(error, kind)
 
 
-def _tidied(text: str) -> str:
-    return text.removesuffix(" @ ").replace(" @ ;", ";")
+def _with_key(told: str) -> str:
+    """`must be … @ .indexing.workers` begins with the key: `indexing.workers must be …`."""
+    what, _, key = told.rpartition(" @ ")
+    return f"{key.removeprefix('.')} {what}".strip() if what else told
 
 
 def _set(document: tomlkit.TOMLDocument, path: tuple[str, ...], value: object) -> None:

@@ -25,6 +25,7 @@ from openmind.domain.answers import (
     Evidence,
     Excerpt,
 )
+from openmind.domain.arguments import whole_number
 from openmind.domain.citations import check
 from openmind.domain.errors import ProviderError, UsageError
 from openmind.domain.evidence import Turn, as_markdown
@@ -79,7 +80,7 @@ class AskService:
             SessionNotFound: the conversation is unknown or has expired.
             SourceNotFound, StoreError: as for a search.
         """
-        if not 1 <= request.limit <= MAX_ASK_LIMIT:
+        if not 1 <= whole_number(request.limit, "the limit") <= MAX_ASK_LIMIT:
             raise UsageError(f"The limit must be between 1 and {MAX_ASK_LIMIT}, not {request.limit}")
         conversation = self._resumed(request)
         result = self.searching.search(

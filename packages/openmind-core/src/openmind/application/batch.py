@@ -27,8 +27,8 @@ BATCH_BYTES = 64 * 1024 * 1024
 """Text, words and vectors that wait in memory for a commit."""
 BATCH_SECONDS = 30.0
 """A batch is committed after this long, however small, so that what was read can be found."""
-FIRST_BATCH_SECONDS = 3.0
-"""The first batch of a run is committed sooner, each later one after three times as long: somebody may be waiting to
+FIRST_BATCH_SECONDS = 1.0
+"""The first batch of a run is committed sooner, each later one after twice as long: somebody may be waiting to
 see that something happens."""
 BYTES_PER_CHAR = 3
 """Rough size in memory of a passage's text and words, for each character of the text."""
@@ -119,7 +119,7 @@ class OpenBatch:
         entries = [entry for entry in self._entries if self._is_as_it_was_read(entry)]
         records = self._records
         if entries:
-            self._patience_s = min(3 * self._patience_s, BATCH_SECONDS)
+            self._patience_s = min(2 * self._patience_s, BATCH_SECONDS)
         self._clear()
         if entries:
             self._publish(entries, records)

@@ -1,5 +1,6 @@
 """The memory as a whole: its services, and the verbs that call them."""
 
+import os
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
@@ -17,14 +18,17 @@ from openmind.application.recovery import damage
 from openmind.application.searching import SearchService
 from openmind.application.sources import SourceService
 from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AskRequest
+from openmind.domain.arguments import texts
 from openmind.domain.config import Config
 from openmind.domain.control import RunControl
+from openmind.domain.errors import ConfigError, UsageError
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable, TableState
 from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState
 from openmind.domain.plugins import PluginReports
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
+from openmind.domain.sentences import as_sentence
 from openmind.domain.status import MemoryStatus
 from openmind.ports.file_tree import FileTree
 from openmind.ports.storage import Storage
@@ -50,8 +54,18 @@ class OpenMind:
     storage: Storage
     tree: FileTree
     plugins: PluginReports
+    check_provider: Callable[[], object] = lambda: None
+    """Raises `ConfigError` when the configured provider is not there, or refuses its settings."""
     upkeep: Callable[["OpenMind"], "MaintenanceService"]
     """Makes the service of maintenance, which few processes need."""
+
+    def trouble(self) -> str:
+        """Say what is wrong with the configured provider as far as no server has to be asked; mostly nothing."""
+        try:
+            self.check_provider()
+        except ConfigError as error:
+            return f"{as_sentence(error.message)} {error.hint}".strip()
+        return ""
 
     @property
     def maintenance(self) -> "MaintenanceService":
@@ -75,7 +89,7 @@ class OpenMind:
         *,
         limit: int = DEFAULT_LIMIT,
         sources: Iterable[SourceId] = (),
-        folder: str | None = None,
+        folder: Path | str | None = None,
         extensions: Iterable[str] = (),
         modified_after: datetime | None = None,
         modified_before: datetime | None = None,
@@ -87,7 +101,7 @@ class OpenMind:
             query: any text; double quotes mean a phrase.
             limit: most hits, 1–50.
             sources: only files of these sources.
-            folder: only files below this absolute path.
+            folder: only files below this path.
             extensions: only files with these, `.md` or `md`.
             modified_after: only files changed then or later.
             modified_before: only files changed then or earlier.
@@ -95,7 +109,8 @@ class OpenMind:
 
         Raises:
             EmptyQuery: the query has no text.
-            UsageError: the query or the limit is out of bounds.
+            UsageError: an argument is out of bounds or of the wrong type.
+            MemoryClosed: this memory was closed.
         """
         filters = _filters(sources, folder, extensions, modified_after, modified_before)
         return self.searching.search(SearchRequest(query=query, limit=limit, filters=filters, per_file=per_file))
@@ -107,7 +122,7 @@ class OpenMind:
         limit: int = DEFAULT_ASK_LIMIT,
         reasoning: bool = False,
         sources: Iterable[SourceId] = (),
-        folder: str | None = None,
+        folder: Path | str | None = None,
         extensions: Iterable[str] = (),
         modified_after: datetime | None = None,
         modified_before: datetime | None = None,
@@ -119,14 +134,15 @@ class OpenMind:
             limit: most excerpts the answer may rest on, 1–20.
             reasoning: whether the model may think first, and tell what it thought.
             sources: only files of these sources; this and what follows as in `search`.
-            folder: only files below this absolute path.
+            folder: only files below this path.
             extensions: only files with these.
             modified_after: only files changed then or later.
             modified_before: only files changed then or earlier.
 
         Raises:
             EmptyQuery: the question has no text.
-            UsageError: the question or the limit is out of bounds.
+            UsageError: an argument is out of bounds or of the wrong type.
+            MemoryClosed: this memory was closed.
         """
         filters = _filters(sources, folder, extensions, modified_after, modified_before)
         return self.asking.ask(AskRequest(question=question, limit=limit, reasoning=reasoning, filters=filters))
@@ -166,6 +182,8 @@ class OpenMind:
             disk_bytes=self.storage.size_bytes(),
             rebuilding=_rebuilding(tables) or (damaged if _state_now(job, run) is None else ""),
             broken_plugins=tuple(report.name for report in self.plugins.broken),
+            searched_by=_searched_by(tables),
+            trouble=self.trouble(),
         )
 
 
@@ -176,6 +194,10 @@ def _state_now(job: IndexJob | None, run: IndexRun | None) -> JobState | None:
     return run.state if run is not None and not run.state.finished else None
 
 
+def _searched_by(tables: Iterable[IndexTable]) -> str:
+    return next((table.identity.embedder.model for table in tables if table.state is TableState.LIVE), "")
+
+
 def _rebuilding(tables: Iterable[IndexTable]) -> str:
     filling = any(table.state is TableState.FILLING for table in tables)
     return "A new embedding model is being taken in; search uses the former one until then." if filling else ""
@@ -183,15 +205,18 @@ def _rebuilding(tables: Iterable[IndexTable]) -> str:
 
 def _filters(
     sources: Iterable[SourceId],
-    folder: str | None,
+    folder: Path | str | None,
     extensions: Iterable[str],
     modified_after: datetime | None,
     modified_before: datetime | None,
 ) -> SearchFilters:
+    for name, moment in (("modified_after", modified_after), ("modified_before", modified_before)):
+        if not isinstance(moment, datetime | None):
+            raise UsageError(f"{name} must be a datetime, not {moment!r}", hint="Such as `datetime(2026, 1, 31)`.")
     return SearchFilters(
-        source_ids=tuple(sources),
-        folder=folder,
-        extensions=tuple(_with_dot(extension) for extension in extensions),
+        source_ids=tuple(map(SourceId, texts(sources, "sources"))),
+        folder=None if folder is None else os.path.abspath(os.path.expanduser(folder)),  # noqa: PTH100, PTH111  no link is followed
+        extensions=tuple(map(_with_dot, texts(extensions, "extensions"))),
         modified_after=modified_after,
         modified_before=modified_before,
     )

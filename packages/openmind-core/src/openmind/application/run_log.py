@@ -9,6 +9,7 @@ import attrs
 from attrs import define, field
 
 from openmind.domain.events import EventSink, Progress
+from openmind.domain.files import FileReason, FileStatus
 from openmind.domain.jobs import (
     MAX_REPORTED,
     FileFailure,
@@ -17,11 +18,14 @@ from openmind.domain.jobs import (
     IndexTally,
     JobState,
 )
+from openmind.domain.paths import displayable
 from openmind.ports.catalog import Catalog
 
 SAVE_EVERY_S = 1.0
 """A run's row is written at most this often: it is a heartbeat, not a log."""
 TELL_EVERY_S = 0.1
+PAGE = 200
+_FAILED = frozenset(reason for reason in FileReason if reason.status is FileStatus.FAILED)
 
 
 @define(kw_only=True)
@@ -112,6 +116,8 @@ class RunLog:
         finished = self.now().isoformat()
         self._current, self._recognising = "", False
         self.run = attrs.evolve(self.run, state=state, error=error, finished_at=finished)
+        if state is JobState.COMPLETED:
+            self._list_still_failed()
         self.beat(force=True)
         return IndexReport(
             run=self.run,
@@ -119,6 +125,23 @@ class RunLog:
             failures_total=self.failures_total,
             notices=tuple(self.notices),
         )
+
+    def _list_still_failed(self) -> None:
+        """List also what failed in an earlier run and was not tried again: it is still not searchable."""
+        listed = {failure.path for failure in self.failures}
+        wanted = self.tally.failed - sum(failure.code in _FAILED for failure in self.failures)
+        after = b""
+        while wanted > 0 and len(self.failures) < MAX_REPORTED:
+            with self.catalog.reading() as snapshot:
+                page = snapshot.list_files(reasons=_FAILED, after=after, limit=PAGE)
+            if not page:
+                return
+            after = page[-1].path_bytes
+            for record in page:
+                path = displayable(record.path_bytes)
+                if path not in listed and wanted > 0:
+                    wanted -= 1
+                    self.fail(path, record.reason.value, record.error)
 
     def _tell(self, notice: str = "") -> None:
         self.sink(

@@ -12,6 +12,7 @@ from openmind.application.recovery import suspect
 from openmind.application.snapshot_search import Findings, Question, SnapshotSearch
 from openmind.application.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
+from openmind.domain.arguments import text, whole_number
 from openmind.domain.errors import EmptyQuery, ProviderError, SourceNotFound, StoreDamaged, UsageError
 from openmind.domain.function_words import ENGLISH
 from openmind.domain.ids import SourceId
@@ -23,6 +24,7 @@ from openmind.domain.search import (
     MAX_QUERY_CHARS,
     MAX_SEARCH_LIMIT,
     SearchFilters,
+    SearchHit,
     SearchRequest,
     SearchResult,
     SearchState,
@@ -40,6 +42,8 @@ ATTEMPTS = 3
 """A table may be replaced by another between two looks at the catalog; hardly ever twice in a row."""
 MOST_PATIENCE_S = 10.0
 """A server that takes longer to embed a query is busy or hangs: the words have an answer meanwhile."""
+FAINT = 0.02
+"""A hit with a lower score has no word of the query and is no nearer to it than any passage is."""
 UNREADABLE = "The index cannot be read; the next `openmind index` makes it again from the kept text."
 
 
@@ -111,7 +115,7 @@ class SearchService:
                 result = self._look(query, request.filters, question, meaning)
             except StoreDamaged:
                 continue  # the table may just have been replaced: look at the catalog again
-            if result is not None and result.hits:
+            if result is not None and (result.hits or result.state is SearchState.FILTERED_OUT):
                 return result
             if result is not None:
                 return self._empty(query, result)
@@ -183,10 +187,12 @@ class SearchService:
                 asked = evolve(question, vector=meaning.vector if some_vectors else None, profile=meaning.profile)
                 found = search.find(asked)
                 state = SearchState.OK if found.relevant else SearchState.NOTHING_FOUND
+                if found.relevant:
+                    found = evolve(found, hits=without_faint(found.hits))
                 if not found.relevant and filters:
                     unfiltered = evolve(search, sources=allowed, filter=everything)
                     if unfiltered.find(evolve(asked, limit=1)).relevant:
-                        state = SearchState.FILTERED_OUT
+                        state, found = SearchState.FILTERED_OUT, evolve(found, hits=())
         if found.notes:
             suspect(self.catalog)
         return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
@@ -213,7 +219,7 @@ def checked(request: SearchRequest) -> str:
     Raises:
         EmptyQuery, UsageError
     """
-    query = request.query.strip()
+    query = text(request.query, "the query").strip()
     if not query:
         raise EmptyQuery("There is nothing to look for", hint="Say in a few words what you look for.")
     if len(query) > MAX_QUERY_CHARS:
@@ -221,9 +227,9 @@ def checked(request: SearchRequest) -> str:
             f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken",
             hint="Use its most telling sentence.",
         )
-    if not 1 <= request.limit <= MAX_SEARCH_LIMIT:
+    if not 1 <= whole_number(request.limit, "the limit") <= MAX_SEARCH_LIMIT:
         raise UsageError(f"The limit must be between 1 and {MAX_SEARCH_LIMIT}, not {request.limit}")
-    if request.per_file < 0:
+    if whole_number(request.per_file, "the most hits of one file") < 0:
         raise UsageError(f"The most hits of one file cannot be {request.per_file}", hint="0 means no limit.")
     return query
 
@@ -235,6 +241,11 @@ def whole(query: str, analysed: AnalysedQuery) -> tuple[str, ...]:
         return ()
     run = next(iter(analyse_query(f'"{query}"').phrases), ())
     return run if 1 < len(run) <= LONGEST_RUN else ()
+
+
+def without_faint(hits: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:
+    """Leave out what neither leg speaks for, beside hits that are relevant; it only fills the list."""
+    return tuple(hit for hit in hits if hit.score >= FAINT) or hits
 
 
 def _wanted(allowed: frozenset[SourceId], filters: SearchFilters) -> frozenset[SourceId]:

@@ -225,6 +225,8 @@ def status_object(status: MemoryStatus) -> Object:
         "disk_bytes": status.disk_bytes,
         "rebuilding": status.rebuilding,
         "broken_plugins": list(status.broken_plugins),
+        "embedding_model_in_use": status.searched_by or None,
+        "trouble": status.trouble or None,
     }
 
 

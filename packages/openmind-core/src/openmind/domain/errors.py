@@ -186,6 +186,12 @@ class StoreReadOnly(StoreError):
     code = "store.read_only"
 
 
+class MemoryClosed(StoreError):
+    """The memory was closed before it was used."""
+
+    code = "store.closed"
+
+
 class StoreDamaged(StoreError):
     """Something that was made from the catalog cannot be read: it can be made again."""
 

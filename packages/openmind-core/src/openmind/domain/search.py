@@ -100,6 +100,7 @@ class SearchResult:
     query: str
     state: SearchState
     hits: tuple[SearchHit, ...] = ()
-    """Best first. With `nothing_found` these are the weak ones: nothing here is clearly relevant."""
+    """Best first. With `nothing_found` these are the weak ones: nothing here is clearly relevant. With
+    `filtered_out` there are none."""
     degraded: bool = False
     degraded_reason: str = ""

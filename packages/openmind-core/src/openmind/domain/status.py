@@ -45,3 +45,7 @@ class MemoryStatus:
     rebuilding: str = ""
     """A sentence while another table is being filled, or the index is incomplete."""
     broken_plugins: tuple[str, ...] = ()
+    searched_by: str = ""
+    """The embedding model that the passages are found by; empty while there are none."""
+    trouble: str = ""
+    """A sentence when the configuration names a provider that is not there, or that refuses its settings."""

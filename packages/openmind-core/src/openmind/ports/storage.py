@@ -68,5 +68,5 @@ class Storage(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back connections. Safe to call twice."""
+        """Give back connections. Safe to call twice; sessions are refused afterwards with `MemoryClosed`."""
         ...

@@ -49,7 +49,13 @@ class Table:
                     hint=REPAIR,
                 )
             return
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except FileExistsError as error:
+            raise StoreDamaged(
+                f"{self.path.parent} is not a folder",
+                hint="Move it away and run `openmind index`: it makes the passages again from the kept text.",
+            ) from error
         with writing(self.name), durable(self.path.parent):
             self.upkeep.prepare(Dataset.create(self.path, dimension=dimension))
 

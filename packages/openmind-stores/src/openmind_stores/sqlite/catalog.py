@@ -7,10 +7,11 @@ home can be moved or removed under a long-lived process, and what is left on dis
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from threading import Event
 from typing import Final
 
 from attrs import field, frozen
-from openmind.domain.errors import StoreError
+from openmind.domain.errors import MemoryClosed, StoreError
 
 from openmind_stores.sqlite.connection import Link, open_reader, open_writer, size_of, wal_of
 from openmind_stores.sqlite.locks import CatalogLock
@@ -74,6 +75,7 @@ class SqliteCatalog:
     home: Path
     lock_timeout_s: float = 5.0
     _lock: CatalogLock = field(init=False, repr=False, eq=False)
+    _closed: Event = field(factory=Event, init=False, repr=False, eq=False)
 
     @_lock.default
     def _make_lock(self) -> CatalogLock:
@@ -90,8 +92,13 @@ class SqliteCatalog:
         with self._lock.hold(self.path):
             migrate(self.path, written_by=written_by())
 
+    def close(self) -> None:
+        """Open no more sessions; those that are open go on. Safe to call twice."""
+        self._closed.set()
+
     @contextmanager
     def reading(self) -> Iterator[SqliteReader]:
+        self._refuse_closed()
         link = open_reader(self.path)
         try:
             require_current(link)
@@ -122,12 +129,19 @@ class SqliteCatalog:
     @contextmanager
     def _writable(self) -> Iterator[Link]:
         """Open a connection that can write; it lives and ends under the lock."""
+        self._refuse_closed()
         with self._lock.hold(self.path):
             link = open_writer(self.path)
             try:
                 yield link
             finally:
                 link.close()  # what was not committed did not happen
+
+    def _refuse_closed(self) -> None:
+        if self._closed.is_set():
+            raise MemoryClosed(
+                "This memory was closed", hint="Use it within `with open_memory() as memory:`, or open it again."
+            )
 
     def _bound_log(self, link: Link, size_before: int) -> None:
         """Fold a log that has grown large into the database, so that it can start anew."""

@@ -133,8 +133,12 @@ def _create_private(path: Path) -> None:
 
 def _advice(link: Link) -> str:
     """Say which version can read a newer catalog."""
+    from importlib.metadata import version  # costs as much as a whole command
+
     try:
         wrote = link.value(_WROTE)
     except StoreError:  # its settings look different
         wrote = None
-    return f"Install OpenMind {wrote} or newer." if wrote else "Install the newest OpenMind."
+    if wrote is None or wrote == version("openmind-stores"):  # a development version wrote it
+        return "Install the newest OpenMind."
+    return f"Install OpenMind {wrote} or newer."
