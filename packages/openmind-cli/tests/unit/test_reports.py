@@ -32,8 +32,8 @@ def test_the_summary_tells_the_numbers_apart() -> None:
         "  already indexed         2",
         "  moved                   5",
         "  removed                 6",
-        "  skipped                 3",
-        "  failed                  4",
+        "  skipped                 3  (`openmind status --files skipped` lists them)",
+        "  failed                  4  (`openmind status --files failed` lists them)",
     ]
 
 
@@ -47,9 +47,9 @@ def test_failed_skipped_and_partly_read_files_are_listed_with_reasons() -> None:
 
     lines = shown(report)
 
-    assert lines[lines.index("Failed:") + 1] == "  /a.pdf: damaged: The file is damaged."
+    assert lines[lines.index("Failed:") + 1] == "  /a.pdf: The file is damaged."
     assert lines[lines.index("Skipped:") + 1] == "  /b.bin: too big"
-    assert lines[lines.index("Read in part:") + 1] == "  /c\\n.pdf: partial: Page 3 could not be read."
+    assert lines[lines.index("Read in part:") + 1] == "  /c\\n.pdf: Page 3 could not be read."
 
 
 def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from openmind.application.memory import OpenMind
 from openmind.domain.answers import AskRequest
-from openmind.domain.errors import ConfigError, HomeForeign, HomeMissing, HomeUnusable
+from openmind.domain.errors import ConfigError, HomeForeign, HomeMissing, MemoryClosed
 from openmind.live import LiveMemory
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.testing.fakes.models import FakeProvider
@@ -117,7 +117,7 @@ def test_closing_waits_for_nobody_and_spares_those_at_work(live: LiveMemory) -> 
         assert memory.status().sources == 0
 
     live.close()
-    with pytest.raises(HomeUnusable), live.current():
+    with pytest.raises(MemoryClosed), live.current():
         pass
 
 

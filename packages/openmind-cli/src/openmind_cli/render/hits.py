@@ -17,13 +17,16 @@ ADVICE = {
     SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. Widen or drop a filter.",
     SearchState.NOTHING_FOUND: "Nothing found. Try other words, or fewer.",
 }
+WEAK = {
+    SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. The nearest within them:",
+    SearchState.NOTHING_FOUND: "Nothing is clearly relevant. The nearest passages are:",
+}
 
 
 def print_result(result: SearchResult, *, explain: bool = False) -> None:
     """Print a search result."""
-    weak = result.state is SearchState.NOTHING_FOUND and bool(result.hits)
-    if weak:
-        note("Nothing is clearly relevant. The nearest passages are:")
+    if result.state in WEAK and result.hits:
+        note(WEAK[result.state])
     elif result.state is not SearchState.OK:
         note(ADVICE[result.state])
     print_hits(result.hits, explain=explain)

@@ -21,8 +21,8 @@ def print_status(status: MemoryStatus) -> None:
 
 def print_file(record: FileRecord) -> None:
     """Print a file with its status on one line."""
-    told = f"{record.status.value}: {record.error}" if record.error else reason_text(record.reason)
-    print_lines([line(one_line(f"{displayable(record.path_bytes)}: {told}"))])
+    told = f": {one_line(record.error)}" if record.error else ""
+    print_lines([line(f"{one_line(displayable(record.path_bytes))}: {reason_text(record.reason)}{told}")])
 
 
 def print_hints(reasons: Collection[FileReason]) -> None:

@@ -24,7 +24,6 @@ from openmind.domain.search import (
     MAX_QUERY_CHARS,
     MAX_SEARCH_LIMIT,
     SearchFilters,
-    SearchHit,
     SearchRequest,
     SearchResult,
     SearchState,
@@ -42,8 +41,6 @@ ATTEMPTS = 3
 """A table may be replaced by another between two looks at the catalog; hardly ever twice in a row."""
 MOST_PATIENCE_S = 10.0
 """A server that takes longer to embed a query is busy or hangs: the words have an answer meanwhile."""
-FAINT = 0.02
-"""A hit with a lower score has no word of the query and is no nearer to it than any passage is."""
 UNREADABLE = "The index cannot be read; the next `openmind index` makes it again from the kept text."
 
 
@@ -115,7 +112,7 @@ class SearchService:
                 result = self._look(query, request.filters, question, meaning)
             except StoreDamaged:
                 continue  # the table may just have been replaced: look at the catalog again
-            if result is not None and (result.hits or result.state is SearchState.FILTERED_OUT):
+            if result is not None and result.hits:
                 return result
             if result is not None:
                 return self._empty(query, result)
@@ -187,12 +184,10 @@ class SearchService:
                 asked = evolve(question, vector=meaning.vector if some_vectors else None, profile=meaning.profile)
                 found = search.find(asked)
                 state = SearchState.OK if found.relevant else SearchState.NOTHING_FOUND
-                if found.relevant:
-                    found = evolve(found, hits=without_faint(found.hits))
                 if not found.relevant and filters:
                     unfiltered = evolve(search, sources=allowed, filter=everything)
                     if unfiltered.find(evolve(asked, limit=1)).relevant:
-                        state, found = SearchState.FILTERED_OUT, evolve(found, hits=())
+                        state = SearchState.FILTERED_OUT
         if found.notes:
             suspect(self.catalog)
         return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
@@ -241,11 +236,6 @@ def whole(query: str, analysed: AnalysedQuery) -> tuple[str, ...]:
         return ()
     run = next(iter(analyse_query(f'"{query}"').phrases), ())
     return run if 1 < len(run) <= LONGEST_RUN else ()
-
-
-def without_faint(hits: tuple[SearchHit, ...]) -> tuple[SearchHit, ...]:
-    """Leave out what neither leg speaks for, beside hits that are relevant; it only fills the list."""
-    return tuple(hit for hit in hits if hit.score >= FAINT) or hits
 
 
 def _wanted(allowed: frozenset[SourceId], filters: SearchFilters) -> frozenset[SourceId]:

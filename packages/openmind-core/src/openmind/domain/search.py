@@ -100,7 +100,6 @@ class SearchResult:
     query: str
     state: SearchState
     hits: tuple[SearchHit, ...] = ()
-    """Best first. With `nothing_found` these are the weak ones: nothing here is clearly relevant. With
-    `filtered_out` there are none."""
+    """Best first. With `nothing_found` and `filtered_out` these are the weak ones: nothing here is clearly relevant."""
     degraded: bool = False
     degraded_reason: str = ""
