@@ -156,3 +156,19 @@ def test_acceptance_document_lookup_omits_vectors(shared) -> None:
         assert not re.search(r"(-?\d\.\d+,){8}", document.text)
         for chunk in document.json()["chunks"]:
             assert chunk.keys() == {"id", "text", "chunk_index", "title", "metadata", "location", "locator"}
+
+
+def test_acceptance_open_file_actions_reject_files_outside_enabled_source_folders(world, tmp_path) -> None:
+    world.index()
+    outside = tmp_path / "outside.md"
+    outside.write_text("outside")
+    with world.served() as api:
+        ids = {file["file_name"]: file["id"] for file in api.get("/files").json()["files"]}
+        (world.notes / "rent.md").unlink()
+        (world.notes / "rent.md").symlink_to(outside)
+
+        by_path = api.post("/actions/open", {"file_id": str(outside)})
+        by_link = api.post("/actions/open", {"file_id": ids["rent.md"]})
+
+    assert by_path.status_code == 422
+    assert by_link.status_code == 403

@@ -36,7 +36,7 @@ def fuzzed(tmp_path_factory, make_world) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
-def test_whatever_is_sent_is_answered_as_documented(fuzzed, mode) -> None:
+def test_s27_whatever_is_sent_is_answered_as_documented(fuzzed, mode) -> None:
     headers = {"Authorization": f"Bearer {fuzzed.world.token}"}
     tried = set()
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+import zipfile
 from pathlib import Path
 from types import ModuleType
 
@@ -22,6 +23,7 @@ from openmind.adapters.token_file import TokenFile
 from openmind_api.gate import OPEN_PATHS
 
 SOURCES = Path(openmind_api.__file__).parent
+QUICKSILVER = {"query": "quicksilver password"}
 QUESTION = {"question": "What about the rent increase?"}
 PRIVATE = [
     ("GET", "/api/v1/status"),
@@ -418,7 +420,7 @@ def test_s10_websockets_are_not_spoken(shared) -> None:
     assert shared.raw(request.encode()).startswith(b"HTTP/1.1 401")
 
 
-# S11 cancellation: tests/live/test_streams.py
+# S11 cancellation: tests/live/test_streams.py, `test_s11_…`
 
 
 # S12 limits
@@ -664,7 +666,25 @@ def test_s18_the_api_connects_to_nobody() -> None:
     assert not imported & {"httpx", "requests", "urllib.request", "aiohttp", "ftplib", "smtplib"}
 
 
-# S19 belongs to the extractors
+# S19 archives and markup that explode
+
+
+def test_s19_files_that_unpack_to_gigabytes_or_refer_elsewhere_hurt_nobody(world) -> None:
+    with zipfile.ZipFile(world.notes / "bomb.docx", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("word/document.xml", b"<w>" + b" " * 300_000_000)
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10 if n else "ha" * 50}">' for n in range(10))
+    secret = world.write("../secret.txt", "pocketwatch")
+    world.write("laughs.html", f'<!DOCTYPE r [{entities}<!ENTITY x SYSTEM "file://{secret}">]><p>&e9; &x; harmless</p>')
+    world.index()
+
+    with world.served() as api:
+        files = {file["file_name"]: file for file in api.get("/files").json()["files"]}
+        [laughs] = api.post("/search", {"query": "harmless"}).json()["results"]
+        found = api.post("/search", {"query": "pocketwatch"}).json()
+
+    assert files["bomb.docx"]["status"] != "indexed"
+    assert len(laughs["snippet"]) < 2_000
+    assert "pocketwatch" not in str(found["results"])
 
 
 # S20 deserialisation
@@ -703,7 +723,7 @@ def test_s22_no_answer_and_no_log_holds_the_token(world) -> None:
         assert "rent increase" not in path.read_text("utf-8", errors="replace")
 
 
-# S23 and S25 data at rest
+# S23 data at rest
 
 
 def test_s23_everything_in_the_home_is_its_owner_s(tmp_path) -> None:
@@ -734,13 +754,57 @@ def test_s23_everything_in_the_home_is_its_owner_s(tmp_path) -> None:
     assert loose == []
 
 
-# S24 belongs to the indexer
+# S24 exclusions
 
 
-# S26 other people on the machine: the token, S2
+def test_s24_keys_and_secrets_are_never_read(world) -> None:
+    for name in (".ssh/config.txt", ".gnupg/x.md", ".aws/credentials.txt", "server.pem", "id_rsa.txt", ".env", "a.key"):
+        world.write(name, "quicksilver password")
+    world.index()
+
+    with world.served() as api:
+        assert not any("quicksilver" in hit["snippet"] for hit in api.post("/search", QUICKSILVER).json()["results"])
+        assert len(api.get("/files").json()["files"]) == 3
 
 
-# S27 fuzzing: tests/contract/test_fuzz.py
+# S25 temporary files
+
+
+def test_s25_what_a_killed_run_left_behind_goes_with_the_next_one(world) -> None:
+    world.index()
+    left = world.home / "tmp" / "worker-4711"
+    left.mkdir(mode=0o700, parents=True)
+    (left / "page.png").write_bytes(b"a page of somebody's letter")
+    world.write("new.md", "A new note.")
+
+    world.index()
+
+    assert not left.exists()
+
+
+# S26 other people on the machine
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can become somebody else")
+def test_s26_another_person_of_the_machine_reaches_the_port_and_gets_nothing(api) -> None:
+    look = (
+        "import os, socket, sys\n"
+        "caller = socket.socket()\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "try: open(sys.argv[2]).read(); print('read')\n"
+        "except PermissionError: print('denied')\n"
+        "caller.connect(('127.0.0.1', int(sys.argv[1])))\n"
+        "caller.sendall(b'GET /api/v1/status HTTP/1.1\\r\\nHost: localhost:%d\\r\\n\\r\\n' % int(sys.argv[1]))\n"
+        "print(caller.recv(12).decode('ascii'))\n"
+    )
+    command = [sys.executable, "-c", look, str(api.port), str(api.world.home / "api_token")]
+
+    told = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+
+    assert told.split() == ["denied", "HTTP/1.1", "401"]
+
+
+# S27 fuzzing: tests/contract/test_fuzz.py, `test_s27_…`
 
 
 # S28 pins: uv.lock holds the hash of every file, and CI installs from it

@@ -129,7 +129,7 @@ def test_words_come_while_the_model_still_speaks(world, slow, read_events) -> No
     assert names(late) == ["delta", "sources", "done"]
 
 
-def test_silence_is_broken_by_comments(world, slow, read_events) -> None:
+def test_s11_silence_is_broken_by_comments(world, slow, read_events) -> None:
     slow.first_word = ""
 
     with world.served() as api, api.http.stream("POST", "/api/v1/ask/stream", json=QUESTION) as response:
@@ -240,7 +240,7 @@ class Buggy(Delayed):
 # Clients that leave
 
 
-def test_a_client_that_leaves_stops_the_model_within_a_second(world, slow, waited) -> None:
+def test_s11_a_client_that_leaves_stops_the_model_within_a_second(world, slow, waited) -> None:
     with world.served() as api:
         with api.http.stream("POST", "/api/v1/ask/stream", json=QUESTION) as response:
             chunks = response.iter_bytes()  # a response whose iterator is thrown away closes itself
@@ -255,7 +255,7 @@ def test_a_client_that_leaves_stops_the_model_within_a_second(world, slow, waite
         waited(lambda: threads_of_asks() == 0)
 
 
-def test_a_client_that_leaves_before_the_first_word_stops_the_model_too(world, slow, waited) -> None:
+def test_s11_a_client_that_leaves_before_the_first_word_stops_the_model_too(world, slow, waited) -> None:
     slow.first_word = ""
     with world.served(pace=Pace(first_word_s=30)) as api:
         connection = begin(api)
@@ -269,7 +269,7 @@ def test_a_client_that_leaves_before_the_first_word_stops_the_model_too(world, s
         waited(lambda: running(api) == 0)
 
 
-def test_a_client_that_leaves_a_plain_ask_stops_the_model_too(world, slow, waited) -> None:
+def test_s11_a_client_that_leaves_a_plain_ask_stops_the_model_too(world, slow, waited) -> None:
     with world.served() as api:
         with contextlib.suppress(httpx.ReadTimeout):
             api.post("/ask", QUESTION, timeout=1.0)
@@ -279,7 +279,7 @@ def test_a_client_that_leaves_a_plain_ask_stops_the_model_too(world, slow, waite
         waited(lambda: running(api) == 0)
 
 
-def test_a_hundred_clients_that_come_and_go_leave_nothing_behind(world, slow, waited) -> None:
+def test_s11_a_hundred_clients_that_come_and_go_leave_nothing_behind(world, slow, waited) -> None:
     with world.served() as api:
         for _ in range(100):
             begin(api).close()
@@ -293,7 +293,7 @@ def test_a_hundred_clients_that_come_and_go_leave_nothing_behind(world, slow, wa
 # Slots
 
 
-def test_eight_questions_at_once_and_the_ninth_is_429(world, slow, waited) -> None:
+def test_s13_eight_questions_at_once_and_the_ninth_is_429(world, slow, waited) -> None:
     with world.served() as api:
         connections = [begin(api) for _ in range(MOST)]
         waited(lambda: running(api) == MOST)
@@ -341,7 +341,7 @@ def test_one_session_may_be_asked_by_many_at_once(shared) -> None:
     assert {response.json()["session_id"] for response in found} == {session}
 
 
-def test_a_reader_that_reads_nothing_keeps_the_model_waiting(world, waited) -> None:
+def test_s11_a_reader_that_reads_nothing_keeps_the_model_waiting(world, waited) -> None:
     world.provider.answers.script = ["word " * 200_000]
     world.configure(chat="fake-chat")
     world.index()
