@@ -1,11 +1,12 @@
 """What reading documents costs beside the bare libraries, and how well scans are recognised.
 
-    python benchmarks/extractors.py [FOLDER] [--ocr]
+    python benchmarks/extractors.py [FOLDER] [--ocr] [--isolation]
 
 FOLDER holds documents (.pdf .docx .html .csv); without one they are made up, with a wide vocabulary. Each ratio
 compares CPU time in one process, the best of several rounds that take turns: the library alone against the extractor,
 which also mends, judges, divides and cleans. CSV is compared twice: with the rows alone, and with the rows and a bare
-`pandas.read_csv`, since the extractor also profiles the columns. `--ocr` adds pages of generated scans.
+`pandas.read_csv`, since the extractor also profiles the columns. `--ocr` adds pages of generated scans, `--isolation`
+a thousand small documents read in worker processes.
 """
 
 import argparse
@@ -18,9 +19,13 @@ import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import psutil
+from attrs import evolve
+from openmind.adapters.extraction_workers import ExtractionWorkers
 from openmind.domain.config import ExtractionConfig
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob
+from openmind.ports.isolated_reader import ReadRequest
 from openmind.ports.ocr_engine import PageImage
 from openmind_extractors.ocr.rapid import build_rapid
 from openmind_extractors.routing import build
@@ -274,10 +279,90 @@ def recognise() -> None:
         print(f"{name:10}{spent:12.1f}{wrong:17.2%} {bar:6.0%}{len(found.split()):8} / {len(truth.split())}")
 
 
+SMALL_FILES = 1_000
+
+
+def small_documents(folder: Path) -> list[Path]:
+    """Write many small documents of five kinds."""
+    rng = random.Random(5)
+    vocabulary = words(rng)
+    made = []
+    for number in range(SMALL_FILES):
+        lines = [sentence(rng, vocabulary, 12) for _ in range(20)]
+        rows = [rng.choices(vocabulary, k=4) for _ in range(15)]
+        kind = ("html", "docx", "csv", "pdf", "eml")[number % 5]
+        content = {
+            "html": lambda lines=lines, rows=rows: html(lines, rows).encode(),
+            "docx": lambda lines=lines, rows=rows: docx(lines, rows),
+            "csv": lambda rows=rows: "\n".join(",".join(row) for row in rows).encode(),
+            "pdf": lambda lines=lines: pdf([lines[:10], lines[10:]]),
+            "eml": lambda lines=lines: ("Subject: Bridge\n\n" + "\n".join(lines)).encode(),
+        }[kind]()
+        made.append(folder / f"{number}.{kind}")
+        made[-1].write_bytes(content)
+    return made
+
+
+def isolate() -> None:
+    """Compare reading small documents in this process, in one worker and in two."""
+    names = {".html": "html", ".docx": "docx", ".csv": "csv", ".pdf": "pdf", ".eml": "mail"}
+    with tempfile.TemporaryDirectory() as kept:
+        paths = small_documents(Path(kept))
+        built = {name: build(name, ExtractionTools()) for name in names.values()}
+
+        def here(paths: Sequence[Path]) -> None:
+            for path in paths:
+                list(built[names[path.suffix]].extract(Blob(name=path.name, path=path)))
+
+        here(paths[:50])
+        started = time.process_time()
+        here(paths)
+        alone = time.process_time() - started
+        print(f"\n{SMALL_FILES} small documents, CPU s\nin this process{alone:10.1f}")
+        paths_of: list[float] = []
+        for size in (1, 2):
+            parent, workers, wall = in_workers(paths, names, size)
+            paths_of.append(max(parent, workers / size))
+            overhead = (parent + workers - alone) / SMALL_FILES * 1_000
+            print(f"{size} worker(s): here {parent:.1f}, workers {workers:.1f}, wall {wall:.1f} s; ", end="")
+            print(f"isolation costs {overhead:.1f} ms a file (bar 5.0)")
+        print(f"two workers, by the longest of the processes: {paths_of[0] / paths_of[1]:.2f} x faster (bar 1.70)")
+
+
+def in_workers(paths: Sequence[Path], names: dict[str, str], size: int) -> tuple[float, float, float]:
+    """Read in workers; returns CPU seconds here, CPU seconds there without their start, and seconds."""
+
+    def requests(paths: Sequence[Path]) -> Iterator[ReadRequest]:
+        for ticket, path in enumerate(paths):
+            extractor = names[path.suffix]
+            yield ReadRequest(
+                ticket=ticket, path_bytes=bytes(path), extractor=extractor, size=path.stat().st_size, ocr=False
+            )
+
+    def read(reader: ExtractionWorkers, paths: Sequence[Path]) -> None:
+        for outcome in reader.read(requests(paths), while_waiting=lambda: None, recognised=lambda *_: None):
+            assert outcome.document is not None, outcome.message
+
+    def spent() -> float:
+        children = psutil.Process().children()
+        return sum(child.cpu_times().user + child.cpu_times().system for child in children)
+
+    reader = ExtractionWorkers(config=ExtractionConfig(), size=size)
+    reader.pool.plan = evolve(reader.pool.plan, recycle_after=0)  # a fresh worker is no part of a warm pool
+    try:
+        read(reader, paths[:100])
+        before, here, started = spent(), time.process_time(), time.perf_counter()
+        read(reader, paths)
+        return time.process_time() - here, spent() - before, time.perf_counter() - started
+    finally:
+        reader.close()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="CPU time of extractors beside the bare libraries.")
     parser.add_argument("folder", type=Path, nargs="?", help="documents to read; made up when left out")
     parser.add_argument("--ocr", action="store_true", help="also recognise generated scans")
+    parser.add_argument("--isolation", action="store_true", help="also read small documents in worker processes")
     arguments = parser.parse_args()
     if arguments.folder:
         compare(arguments.folder)
@@ -285,6 +370,8 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             make_documents(Path(folder))
             compare(Path(folder))
+    if arguments.isolation:
+        isolate()
     if arguments.ocr:
         recognise()
 

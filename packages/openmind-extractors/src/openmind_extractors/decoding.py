@@ -2,6 +2,7 @@
 
 import codecs
 import locale
+import os
 import re
 
 from attrs import frozen
@@ -273,8 +274,14 @@ def _spread(data: bytes) -> bytes:
     return b"\n".join((data[:SAMPLE_BYTES], data[middle : middle + SAMPLE_BYTES], data[-SAMPLE_BYTES:]))
 
 
+def _language() -> str:
+    """Return what the person says, also where the system has not that locale installed, else what the system says."""
+    said = (os.environ.get(name, "") for name in ("LC_ALL", "LC_CTYPE", "LANG"))
+    return next(filter(None, said), "") or locale.getlocale()[0] or "en"
+
+
 def system_code_page(language: str | None = None) -> str:
     """Return the code page that systems of a language (`pl_PL`, by default this one's) used before Unicode."""
-    name = language if language is not None else locale.getlocale()[0]
-    code = (name or "en").split("_")[0].lower()
+    name = language if language is not None else _language()
+    code = name.split("_")[0].lower()
     return next((page for page, languages in _CODE_PAGES.items() if code in languages), "cp1252")

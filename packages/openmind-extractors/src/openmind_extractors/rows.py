@@ -213,9 +213,9 @@ class RowWriter:
         """What a person should know of rows, columns and cells that are missing; empty when none are."""
         told = []
         if self.kept < self.total:
-            told.append(f"rows {self.kept:,} of {self.total:,}")
+            told.append(f"{self.kept:,} of {self.total:,} rows")
         if self.cut_columns:
             told.append(f"the first {MAX_COLUMNS} columns")
         if self.cut_cells:
             told.append(f"the first {MAX_CELL_CHARS:,} characters of a cell")
-        return f"searchable are only {', '.join(told)}" if told else ""
+        return f"only {', '.join(told)} are searchable" if told else ""

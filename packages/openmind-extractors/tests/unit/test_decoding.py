@@ -1,10 +1,12 @@
 import codecs
 import random
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from openmind.adapters.spawning import environment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind_extractors.decoding import decode, system_code_page
@@ -68,6 +70,27 @@ def test_short_text_is_read_in_the_system_code_page_and_not_guessed(text: str) -
 @pytest.mark.parametrize(("language", "page"), [("pl_PL", "cp1250"), ("ru_RU", "cp1251"), ("de_AT", "cp1252")])
 def test_the_code_page_follows_the_language_of_the_system(language: str, page: str) -> None:
     assert system_code_page(language) == page
+
+
+@pytest.mark.parametrize(
+    ("said", "page"),
+    [
+        ({"LANG": "pl_PL.UTF-8"}, "cp1250"),
+        ({"LC_ALL": "ru_RU.UTF-8", "LANG": "de_DE.UTF-8"}, "cp1251"),
+        ({"LC_CTYPE": "", "LANG": "cs_CZ"}, "cp1250"),
+        ({"LANG": "C.UTF-8"}, "cp1252"),
+    ],
+)
+def test_the_language_is_the_one_of_the_environment_which_workers_inherit(
+    said: dict[str, str], page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("LC_ALL", "LC_CTYPE", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in said.items():
+        monkeypatch.setenv(name, value)
+
+    assert system_code_page() == page
+    assert said.items() <= environment(tmp_path).items()
 
 
 def test_one_broken_byte_does_not_turn_utf_8_into_something_else() -> None:

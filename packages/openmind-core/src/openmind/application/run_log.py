@@ -89,8 +89,8 @@ class RunLog:
         self.beat()
 
     def at_page(self, path: str, page: str) -> None:
-        """Note the page that OCR has read; told at once, since each takes seconds."""
-        self._current, self._recognising = f"{path}, {page}", True
+        """Note the page that OCR has read; told at once, since each takes seconds. What has no pages has no name."""
+        self._current, self._recognising = f"{path}, {page}" if page else path, True
         self.beat(force=True)
 
     def beat(self, *, force: bool = False) -> None:

@@ -38,8 +38,8 @@ class PageNews:
 
     @property
     def place(self) -> str:
-        """`page 12 of 300`, as far as it is known."""
-        return (f"page {self.page}" + (f" of {self.pages}" if self.pages else "")) if self.page else "text recognition"
+        """`page 12 of 300`, as far as it is known; empty for what has no pages."""
+        return (f"page {self.page}" + (f" of {self.pages}" if self.pages else "")) if self.page else ""
 
 
 def picture_name(engine: str, *, width: int, height: int, channels: int, pixels: bytes) -> str:
