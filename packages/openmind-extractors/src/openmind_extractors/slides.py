@@ -1,7 +1,6 @@
 """PowerPoint presentations: slide by slide, with notes."""
 
 import posixpath
-import re
 from collections.abc import Iterator, Mapping
 
 from attrs import define, field, frozen
@@ -15,8 +14,6 @@ from openmind_extractors.archives import Archive, open_archive
 from openmind_extractors.limits import MAX_HEADING_CHARS
 from openmind_extractors.ooxml import drawing_text, parts, read_properties
 from openmind_extractors.safe_xml import parse
-
-_SLIDE_NUMBER = re.compile(r"(\d+)\.xml$")
 
 
 @frozen

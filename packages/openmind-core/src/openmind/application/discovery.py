@@ -1,15 +1,16 @@
 """Finds out what changed: two sorted streams, the folder and the catalog, are walked side by side."""
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 
-from attrs import define, evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from openmind.application.formats import Formats
 from openmind.domain.changes import ChangeKind, Reader, classify
 from openmind.domain.errors import SourceNotFound
-from openmind.domain.files import FileRecord, FileStatus
+from openmind.domain.files import FileRecord
 from openmind.domain.ids import RunId, SourceId
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sources import Source
@@ -33,9 +34,8 @@ class SourceScan:
     known: int = 0
     found: int = 0
     gone: int = 0
-    unchanged_indexed: int = 0
-    unchanged_skipped: int = 0
-    unchanged_failed: int = 0
+    unchanged: Counter[str] = field(factory=Counter)
+    """Files that need nothing, by what a tally calls them."""
     planned: int = 0
     """Lines written to the plan, `gone` ones not counted."""
     notices: list[str]
@@ -127,7 +127,7 @@ class Discovery:
     def _missing(self, record: FileRecord, scan: SourceScan, blocked: bytes | None) -> Iterator[PlannedChange]:
         scan.known += 1
         if blocked is not None and is_within(record.path_bytes, blocked):
-            self._count_unchanged(record, scan)  # it cannot be seen now; that does not mean it is gone
+            scan.unchanged[record.status.counted_unchanged] += 1  # it cannot be seen now; that does not mean it is gone
             return
         scan.gone += 1
         yield PlannedChange(
@@ -153,7 +153,7 @@ class Discovery:
         kind = classify(found.stat, known, today)
         if kind is None:
             assert known is not None
-            self._count_unchanged(known, scan)
+            scan.unchanged[known.status.counted_unchanged] += 1
             return
         scan.planned += 1
         yield PlannedChange(
@@ -165,14 +165,6 @@ class Discovery:
             effort=info.effort if info else 0,
             content_hash=known.content_hash if known else "",
         )
-
-    def _count_unchanged(self, record: FileRecord, scan: SourceScan) -> None:
-        if record.status is FileStatus.INDEXED:
-            scan.unchanged_indexed += 1
-        elif record.status is FileStatus.SKIPPED:
-            scan.unchanged_skipped += 1
-        else:
-            scan.unchanged_failed += 1
 
 
 def note_device(catalog: Catalog, scan: SourceScan) -> None:

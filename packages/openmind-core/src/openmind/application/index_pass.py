@@ -130,10 +130,8 @@ class IndexPass:
             for sentence in scan.notices:
                 self.log.notice(sentence)
             self.log.count(
-                already_indexed=scan.unchanged_indexed,
-                skipped=scan.unchanged_skipped,
-                failed=scan.unchanged_failed,
-                total=scan.unchanged_indexed + scan.unchanged_skipped + scan.unchanged_failed + scan.planned,
+                **scan.unchanged,
+                total=scan.unchanged.total() + scan.planned,
             )
             self._remember_device(source, scan)
         self.log.state(JobState.RUNNING)

@@ -238,12 +238,7 @@ class Triage:
             self.batch.put(Entry(record=touched, copy_of=known.live_generation, replaces=known.live_generation))
         else:
             self.batch.note(touched)
-        if known.status is FileStatus.INDEXED:
-            self.log.promise(already_indexed=1)
-        elif known.status is FileStatus.SKIPPED:
-            self.log.promise(skipped=1)
-        else:
-            self.log.promise(failed=1)
+        self.log.promise(**{known.status.counted_unchanged: 1})
 
     def _move(self, record: FileRecord, task: FileTask) -> None:
         self._moved.add(record.id)
@@ -302,12 +297,7 @@ class Triage:
         self._count_outcome(record)
 
     def _count_outcome(self, record: FileRecord) -> None:
-        if record.status is FileStatus.INDEXED:
-            self.log.promise(indexed=1)
-        elif record.status is FileStatus.SKIPPED:
-            self.log.promise(skipped=1)
-        else:
-            self.log.promise(failed=1)
+        self.log.promise(**{record.status.value: 1})
         if record.reason is not FileReason.OK:
             self.log.fail(displayable(record.path_bytes), record.reason.value, record.error)
 

@@ -25,6 +25,11 @@ class FileStatus(StrEnum):
     SKIPPED = "skipped"
     FAILED = "failed"
 
+    @property
+    def counted_unchanged(self) -> str:
+        """What a tally calls a file that was like this before; one that becomes so is counted by the status itself."""
+        return "already_indexed" if self is FileStatus.INDEXED else self.value
+
 
 class FileReason(StrEnum):
     """Why a file has the status it has."""

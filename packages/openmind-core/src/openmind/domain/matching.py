@@ -85,6 +85,9 @@ class FoldedText:
         return self.origins[start], self.origins[end]
 
     def units(self) -> Iterator[Unit]:
+        if self.origins is None:  # nothing of ASCII is unspaced, stemmed or elsewhere
+            yield from (Unit(*token.span(), token.group()) for token in _TOKEN.finditer(self.folded))
+            return
         for token in _TOKEN.finditer(self.folded):
             word, at = token.group(), token.start()
             if scripts.RUN.match(word):
