@@ -101,7 +101,9 @@ def test_a_job_is_paused_resumed_killed_and_started_again(openmind, hanging, tmp
     assert seconds_until(openmind, "paused") < 5  # a hung call is abandoned; what was read is found by its words
     paused = openmind.done("index", "status", "--json").object
     assert paused["processed_files"] == FILES
-    assert "harbours" in openmind.done("search", "harbours").out
+    searched = openmind.done("search", "harbours")
+    assert "harbours" in searched.out
+    assert f"Indexing is paused ({FILES} of {FILES} files)" in searched.err
     asked = len(hanging.posts(ROUTE))
     time.sleep(1.0)
     assert len(hanging.posts(ROUTE)) == asked

@@ -1,13 +1,16 @@
 """A memory leaves as one file and comes back as it was."""
 
 import json
+import os
+import re
 import stat
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from openmind import open_memory
-from openmind.domain.errors import ArchiveDamaged, IndexingBusy, MemoryNotEmpty, StoreError
+from openmind.domain.errors import ArchiveDamaged, IndexingBusy, MemoryNotEmpty, StoreError, StoreFull
 from openmind.domain.files import FileReason
 from openmind.domain.search import SearchState
 
@@ -164,9 +167,60 @@ def swap_parts(members) -> None:
     members["passages.parquet"] = members["files.parquet"]
 
 
+def encrypt(archive: Path) -> None:
+    """Claim that every member is encrypted."""
+    with zipfile.ZipFile(archive) as bundle:
+        heads = [info.header_offset + 6 for info in bundle.infolist()]
+    data = bytearray(archive.read_bytes())
+    central = [found.start() + 8 for found in re.finditer(rb"PK\x01\x02", bytes(data))]
+    for at in (*heads, *central):
+        data[at] |= 1
+    archive.write_bytes(bytes(data))
+
+
+def bomb(archive: Path) -> None:
+    """Pack a hundred million zeros into a hundred thousand bytes."""
+    with zipfile.ZipFile(archive) as bundle:
+        members = {name: bundle.read(name) for name in bundle.namelist()}
+    members["passages.parquet"] = bytes(100_000_000)
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bundle:
+        for name, data in members.items():
+            bundle.writestr(name, data)
+
+
+def bomb_of_parquet(members) -> None:
+    """Pack a hundred million letters into a text that says so in few bytes."""
+    import io
+
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.read_table(io.BytesIO(members["passages.parquet"]))
+    place = table.schema.get_field_index("text")
+    huge = pyarrow.array(["a" * 100_000_000, *table["text"].to_pylist()[1:]])
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(table.set_column(place, "text", huge), out, compression="zstd")
+    members["passages.parquet"] = out.getvalue()
+
+
+def claim_dimension(dimension: int):
+    def claim(members) -> None:
+        manifest = json.loads(members["manifest.json"])
+        manifest["index"]["embedder"]["dimension"] = dimension
+        members["manifest.json"] = json.dumps(manifest).encode()
+
+    return claim
+
+
 @pytest.mark.parametrize(
     "damage",
     [
+        encrypt,
+        bomb,
+        rewritten(bomb_of_parquet),
+        rewritten(claim_dimension(-1)),
+        rewritten(claim_dimension(10**9)),
+        rewritten(claim_dimension(7)),
         truncated,
         no_archive,
         other_zip,
@@ -176,7 +230,22 @@ def swap_parts(members) -> None:
         rewritten(break_passages),
         rewritten(swap_parts),
     ],
-    ids=["truncated", "none", "other zip", "newer", "manifest", "lost", "broken", "swapped"],
+    ids=[
+        "encrypted",
+        "bomb",
+        "bomb in parquet",
+        "no dimension",
+        "vast dimension",
+        "other dimension",
+        "truncated",
+        "none",
+        "other zip",
+        "newer",
+        "manifest",
+        "lost",
+        "broken",
+        "swapped",
+    ],
 )
 def test_what_is_no_archive_is_refused_and_leaves_nothing(archive: Path, tmp_path: Path, damage) -> None:
     damage(archive)
@@ -189,6 +258,53 @@ def test_what_is_no_archive_is_refused_and_leaves_nothing(archive: Path, tmp_pat
         assert list((tmp_path / "other" / "tmp").iterdir()) == []
         assert other.maintenance.examine().findings == ()
     assert not (tmp_path / "evil.txt").exists()
+
+
+def test_folders_that_nobody_could_approve_come_in_disabled(archive: Path, tmp_path: Path) -> None:
+    def claim_root(members) -> None:
+        import io
+
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.read_table(io.BytesIO(members["sources.parquet"]))
+        place = table.schema.get_field_index("path_bytes")
+        out = io.BytesIO()
+        pyarrow.parquet.write_table(table.set_column(place, table.schema.field(place), pyarrow.array([b"/"])), out)
+        members["sources.parquet"] = out.getvalue()
+
+    rewritten(claim_root)(archive)
+    with open_memory(tmp_path / "other") as other:
+        report = other.maintenance.import_(archive)
+
+        assert report.disabled_sources == ("/",)
+        assert [source.enabled for source in other.sources.list()] == [False]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="limits are those of POSIX")
+def test_an_export_to_a_full_disk_leaves_nothing_and_what_was_there(indexed, archive: Path, tmp_path: Path) -> None:
+    import resource
+
+    before = archive.read_bytes()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, limits[1]))
+    try:
+        with pytest.raises(StoreFull):
+            indexed.maintenance.export(archive)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+    assert archive.read_bytes() == before
+    assert [path for path in archive.parent.iterdir() if path.name.startswith(f".{archive.name}")] == []
+
+
+def test_an_import_without_space_is_refused_and_leaves_nothing(archive: Path, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1_000))
+    with open_memory(tmp_path / "other") as other:
+        with pytest.raises(StoreFull, match="MB"):
+            other.maintenance.import_(archive)
+
+        assert other.sources.list() == ()
 
 
 def test_nothing_is_exported_while_something_is_indexed(indexed, tmp_path: Path) -> None:

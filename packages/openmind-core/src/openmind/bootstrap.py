@@ -350,6 +350,7 @@ class Assembly:
             exchange=ExchangeService(
                 storage=memory.storage,
                 tree=memory.tree,
+                home=self.home.folder,
                 room=self.home.temporary,
                 version=memory.version,
                 now=utc_now,

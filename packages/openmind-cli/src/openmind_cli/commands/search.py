@@ -11,6 +11,7 @@ from openmind_cli.empty_filters import empty_filters, resolved
 from openmind_cli.exit_codes import OK
 from openmind_cli.parameters import Json, PerFile, SearchLimit, Several, Switch
 from openmind_cli.render.hits import print_result
+from openmind_cli.render.jobs import under_way_notice
 from openmind_cli.render.lines import note
 from openmind_cli.render.objects import print_object
 from openmind_cli.sources import find_source
@@ -65,6 +66,8 @@ def search(
         notices = empty_filters(memory, result, folder=folder, extensions=extensions(ext))
         if trouble := memory.trouble():
             notices.append(trouble)
+        if more_to_come := under_way_notice(memory.jobs.under_way()):
+            notices.append(more_to_come)
     if json:
         print_object({**search_object(result, explain=explain), "notices": notices})
     else:

@@ -63,6 +63,16 @@ def job_of(found: IndexJob | IndexRun | None) -> IndexJob | None:
     )
 
 
+def under_way_notice(found: IndexJob | IndexRun | None) -> str:
+    """Say, beside what was found, that there may soon be more; empty when nothing goes on."""
+    if found is None or found.state.finished:
+        return ""
+    tally = found.tally
+    far = f" ({tally.processed:,} of {tally.total:,} files)" if tally.total else ""
+    doing = "paused" if found.state is JobState.PAUSED else "under way"
+    return f"Indexing is {doing}{far}: what is not read yet cannot be found yet."
+
+
 def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[tuple[str, str]]:
     """The rows of the table: name and value."""
     if job is None:

@@ -29,6 +29,8 @@ class ExchangeService:
 
     storage: Storage
     tree: FileTree
+    home: Path
+    """OpenMind's own folder."""
     room: Path
     """Where temporary files go."""
     version: str
@@ -80,7 +82,7 @@ class ExchangeService:
         with self.storage.index_lock():
             self._require_empty()
             with self.storage.archive.open(path, room=self.room) as archive:
-                work = Import(storage=self.storage, tree=self.tree, archive=archive, now=self.now)
+                work = Import(storage=self.storage, tree=self.tree, archive=archive, now=self.now, home=self.home)
                 try:
                     report = work.carry_out(enable_missing=enable_missing)
                 except BaseException:

@@ -1,22 +1,26 @@
 """Importing: an archive becomes memory, in the same steps as an index run."""
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 
 import attrs
 from attrs import define, field
 
 from openmind.application.batch import BATCH_ROWS
+from openmind.application.sources import resolve_folder
 from openmind.application.tables import FIRST_TABLE
 from openmind.domain import packing
 from openmind.domain.archives import ImportReport
 from openmind.domain.chunks import ChunkRow
-from openmind.domain.errors import ArchiveDamaged
+from openmind.domain.errors import ArchiveDamaged, SourceError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import Generation
 from openmind.domain.index import IndexTable
+from openmind.domain.sources import Source
 from openmind.ports.archive import OpenedArchive
 from openmind.ports.catalog import Publication
 from openmind.ports.file_tree import FileTree
@@ -33,6 +37,8 @@ class Import:
     tree: FileTree
     archive: OpenedArchive
     now: Callable[[], datetime]
+    home: Path
+    """OpenMind's own folder."""
     files: int = field(default=0, init=False)
     passages: int = field(default=0, init=False)
 
@@ -103,6 +109,9 @@ class Import:
         self.passages += sum(len(rows) for _, rows in live)
 
     def _add(self, table: IndexTable, live: list[tuple[FileRecord, list[ChunkRow]]]) -> None:
+        bytes_each = 4 * table.identity.embedder.dimension
+        if any(row.vector is not None and len(row.vector) != bytes_each for _, rows in live for row in rows):
+            raise ArchiveDamaged("The archive has vectors of another length than it says", hint="Export it once more.")
         with self.storage.catalog.writing() as session:
             generations = session.begin([table.id], len(live))
         numbered = list(zip(live, generations, strict=True))
@@ -118,17 +127,27 @@ class Import:
             )
 
     def _disable_missing(self) -> tuple[str, ...]:
-        """Disable the sources whose folder is not there, so that nothing of it is taken for gone."""
+        """Disable the sources whose folder is not there, so that nothing of it is taken for gone.
+
+        An archive may come from anywhere: a folder that nobody could approve here counts as one that is not there.
+        """
         disabled = []
         with self.storage.catalog.writing() as session:
             wanted = {source.id: source.enabled for source in self.archive.sources()}
             for source in session.sources():
-                missing = not self.tree.root(source).present
+                missing = not self.tree.root(source).present or not self._could_be_approved(source)
                 if missing or not wanted[source.id]:
                     session.update_source(attrs.evolve(source, enabled=False))
                 if missing:
                     disabled.append(source.path)
         return tuple(disabled)
+
+    def _could_be_approved(self, source: Source) -> bool:
+        path = Path(os.fsdecode(source.path_bytes))
+        try:
+            return resolve_folder(path, home=self.home) == path
+        except SourceError:
+            return False
 
 
 def _published(record: FileRecord, rows: list[ChunkRow], generation: Generation) -> FileRecord:

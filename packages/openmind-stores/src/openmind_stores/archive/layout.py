@@ -27,6 +27,8 @@ TEXTS: Final = "texts.parquet"
 PASSAGES: Final = "passages.parquet"
 PARTS: Final = (SOURCES, FILES, TEXTS, PASSAGES)
 
+MOST_DIMENSIONS: Final = 65_536
+
 SEGMENT: Final = pa.struct([("text", pa.string()), ("kind", pa.string()), ("locator", pa.string())])
 SCHEMAS: Final[Mapping[str, Any]] = {
     SOURCES: pa.schema(
@@ -164,6 +166,8 @@ def manifest_from_json(text: bytes) -> Manifest:
 
 def _identity(index: Mapping[str, Any]) -> IndexIdentity:
     embedder = index["embedder"]
+    if not 0 < int(embedder["dimension"]) <= MOST_DIMENSIONS:
+        raise ValueError("no model makes such vectors")
     return IndexIdentity(
         embedder=EmbedderIdentity(
             provider=str(embedder["provider"]),

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import islice
@@ -32,6 +33,10 @@ T = TypeVar("T")
 AT_ONCE: Final[Mapping[str, int]] = {SOURCES: 1_000, FILES: 5_000, TEXTS: 200, PASSAGES: 5_000}
 """Rows of a part that are in memory at once."""
 MANIFEST_BYTES: Final = 1_000_000
+MOST_GROWTH: Final = 200
+"""So many times its size on the disk an archive may have in memory; text packs ten times, bombs a thousand."""
+ALLOWED: Final = 64_000_000
+"""Bytes that are no bomb, however well they were packed."""
 MODE: Final = 0o600
 
 
@@ -85,6 +90,8 @@ class OpenedParquet:
         with _told(self.path), pyarrow.parquet.ParquetFile(self.folder / part) as file:
             if not file.schema_arrow.equals(SCHEMAS[part]):
                 raise _damaged(self.path, f"{part} has other columns")
+            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+            _refuse_bomb(self.path, (self.folder / part).stat().st_size, sum(each.total_byte_size for each in groups))
             for batch in file.iter_batches(batch_size=AT_ONCE[part]):
                 yield from [make(row) for row in layout.rows_of(batch.to_pydict())]
 
@@ -118,6 +125,7 @@ def _unpack(path: Path, folder: Path) -> Manifest:
         if known[MANIFEST].file_size > MANIFEST_BYTES:
             raise _damaged(path, "its manifest is too large")
         needed = sum(known[part].file_size for part in PARTS)
+        _refuse_bomb(path, path.stat().st_size, needed)
         if needed > shutil.disk_usage(folder).free:
             raise StoreFull(
                 f"There is no space to unpack {path.name}: it needs {needed / 1e6:,.0f} MB",
@@ -130,13 +138,21 @@ def _unpack(path: Path, folder: Path) -> Manifest:
     return manifest
 
 
+def _refuse_bomb(path: Path, packed: int, unpacked: int) -> None:
+    """Refuse what was made to fill a disk or the memory."""
+    if unpacked > max(ALLOWED, MOST_GROWTH * packed):
+        raise _damaged(path, "it would unpack to far more than text does")
+
+
 @contextmanager
 def _told(path: Path) -> Iterator[None]:
     """Say in OpenMind's words what is wrong with an archive."""
     try:
         yield
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, pa.ArrowException, EOFError) as error:
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, pa.ArrowException, EOFError) as error:
         raise _damaged(path, "it cannot be read") from error
+    except RuntimeError as error:  # zipfile's way of saying that a member is encrypted, or packed in a way it knows not
+        raise _damaged(path, "it is encrypted, or was packed by another program") from error
     except (KeyError, ValueError, TypeError, StoreDamaged) as error:
         raise _damaged(path, "what it holds makes no sense") from error
     except OSError as error:
