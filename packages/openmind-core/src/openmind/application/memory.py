@@ -6,13 +6,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from attrs import frozen
+from attrs import field, frozen
 
 from openmind.application.asking import AskService
 from openmind.application.discovery import waiting_key
 from openmind.application.documents import DocumentService
 from openmind.application.indexing import IndexService
 from openmind.application.jobs import JobService
+from openmind.application.lately import Lately
 from openmind.application.models import ModelService
 from openmind.application.recovery import damage
 from openmind.application.searching import SearchService
@@ -58,6 +59,12 @@ class OpenMind:
     """Raises `ConfigError` when the configured provider is not there, or refuses its settings."""
     upkeep: Callable[["OpenMind"], "MaintenanceService"]
     """Makes the service of maintenance, which few processes need."""
+    _disk_bytes: Lately[int] = field(init=False, repr=False, eq=False)
+    """A store has hundreds of files, and a status is asked for every second."""
+
+    @_disk_bytes.default
+    def _measure_disk_bytes(self) -> Lately[int]:
+        return Lately(self.storage.size_bytes)
 
     def trouble(self) -> str:
         """Say what is wrong with the configured provider as far as no server has to be asked; mostly nothing."""
@@ -179,7 +186,7 @@ class OpenMind:
             waiting_deletions=sum(int(number) for number in waiting if number),
             missing_sources=missing,
             text_bytes=counts.text_bytes,
-            disk_bytes=self.storage.size_bytes(),
+            disk_bytes=self._disk_bytes.found(),
             rebuilding=_rebuilding(tables) or (damaged if _state_now(job, run) is None else ""),
             broken_plugins=tuple(report.name for report in self.plugins.broken),
             searched_by=_searched_by(tables),

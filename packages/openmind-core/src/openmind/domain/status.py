@@ -42,6 +42,7 @@ class MemoryStatus:
     """Paths of sources whose folder is not there now; what they held is kept."""
     text_bytes: int = 0
     disk_bytes: int = 0
+    """What the store takes up, measured at most a few seconds ago."""
     rebuilding: str = ""
     """A sentence while another table is being filled, or the index is incomplete."""
     broken_plugins: tuple[str, ...] = ()
