@@ -10,7 +10,7 @@ from openmind.domain import packing
 from openmind.domain.analysis import passage_words
 from openmind.domain.chunking import split
 from openmind.domain.chunks import Chunk, passage_hash
-from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment, check_part
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.paths import displayable, name_of
@@ -47,6 +47,7 @@ def collect(parts: Iterable[Segment | DocumentFacts | Picture]) -> ExtractedDocu
     room = MAX_TEXT_CHARS
     try:
         for part in parts:
+            check_part(part)
             if isinstance(part, DocumentFacts):
                 facts = part
                 continue
@@ -135,7 +136,7 @@ class InProcessPreparer:
             return PreparationFailure(
                 ticket=request.ticket, reason=FileReason.TOO_BIG, message="There is not enough memory to read it."
             )
-        except Exception as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
+        except (Exception, SystemExit) as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
             told = f"The reader “{request.extractor}” broke down: {type(error).__name__}: {error}"[:300]
             return PreparationFailure(ticket=request.ticket, reason=FileReason.CRASHED, message=told)
 

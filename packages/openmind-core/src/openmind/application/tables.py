@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from attrs import frozen
 
-from openmind.application.embedders import Embedders
+from openmind.application.embedders import BUILTIN, Embedders
 from openmind.domain.analysis import ANALYSER_VERSION
 from openmind.domain.chunking import CHUNKING_VERSION
 from openmind.domain.errors import ProviderError
@@ -30,7 +30,12 @@ class Target:
 
     @property
     def in_process(self) -> bool:
-        return self.embedder is not None and self.embedder.in_process
+        """Whether vectors are made where files are prepared, which is only done with the embedder of OpenMind itself.
+
+        Another package's is asked as a server is, whether or not it runs in this process: it may hang or break.
+        """
+        ours = self.table.identity.embedder.provider == BUILTIN
+        return ours and self.embedder is not None and self.embedder.in_process
 
 
 @frozen(kw_only=True)

@@ -66,3 +66,37 @@ class ExtractedDocument:
 
     segments: tuple[Segment, ...] = ()
     facts: DocumentFacts = DocumentFacts()
+
+
+Part = Segment | DocumentFacts | Picture
+
+
+def check_part(part: object) -> None:
+    """Refuse what no extractor may yield: whatever handles it later trusts its types.
+
+    Raises:
+        TypeError
+    """
+    match part:
+        case Segment(text=str(), locator=tuple() as locator, kind=str()):
+            for place in locator:
+                check_place(place)
+        case DocumentFacts(title=str(), metadata=dict(), reason=FileReason(), note=str()):
+            return
+        case Picture(data=bytes(), media_type=str()):
+            return
+        case _:
+            raise TypeError(f"an extractor may not yield {part!r}"[:200])
+
+
+def check_place(place: object) -> None:
+    """Refuse what is no place.
+
+    Raises:
+        TypeError
+    """
+    match place:
+        case Place(kind=str(), start=int() | None, end=int() | None, label=str()):
+            return
+        case _:
+            raise TypeError(f"{place!r} is no place"[:200])

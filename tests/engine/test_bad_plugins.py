@@ -1,0 +1,123 @@
+"""Plugins that misbehave while they are used: the file, or the request, fails; the memory is as it was."""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from openmind import open_memory
+from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.models import EmbedderIdentity, EmbeddingRole
+from openmind.domain.vectors import Vectors
+from openmind.plugins.manager import Plugins, load_plugins
+from openmind.ports.extractor import Blob, ExtractorInfo
+from openmind.testing.fakes.models import FakeEmbeddings, FakeProvider
+
+
+class Scripted:
+    def __init__(self, script: Callable[[], Iterator[object]]) -> None:
+        self.script = script
+
+    def extract(self, blob: Blob) -> Iterator[object]:
+        yield from self.script()
+
+
+def raising(error: BaseException) -> Iterator[object]:
+    yield Segment(text="before")
+    raise error
+
+
+WAYS: dict[str, Callable[[], Iterator[object]]] = {
+    "raises": lambda: raising(RuntimeError("boom")),
+    "exits": lambda: raising(SystemExit(3)),
+    "recurses": lambda: raising(RecursionError("too deep")),
+    "runs out of memory": lambda: raising(MemoryError()),
+    "yields text": lambda: iter(["just text"]),
+    "yields nothing": lambda: iter([]),
+    "yields None": lambda: iter([None]),
+    "a segment of no text": lambda: iter([Segment(text=None)]),  # type: ignore[arg-type]
+    "a segment of bytes": lambda: iter([Segment(text=b"bytes")]),  # type: ignore[arg-type]
+    "half a character": lambda: iter([Segment(text="half \ud800 a character")]),
+    "nulls": lambda: iter([Segment(text="null \x00 null")]),
+    "a place of words": lambda: iter([Segment(text="a", locator=(Place(kind="page", start="one"),))]),  # type: ignore[arg-type]
+    "a locator of text": lambda: iter([Segment(text="a", locator="page 1")]),  # type: ignore[arg-type]
+    "metadata that is no JSON": lambda: iter([Segment(text="a"), DocumentFacts(metadata={"a": {1, 2}})]),
+    "metadata of NaN": lambda: iter([Segment(text="a"), DocumentFacts(metadata={"a": float("nan")})]),
+    "a title of numbers": lambda: iter([Segment(text="a"), DocumentFacts(title=7)]),  # type: ignore[arg-type]
+    "a reason of its own": lambda: iter([Segment(text="a"), DocumentFacts(reason="because")]),  # type: ignore[arg-type]
+}
+
+
+def with_extractor(script: Callable[[], Iterator[object]]) -> Plugins:
+    plugins = load_plugins()
+    info = ExtractorInfo(name="odd", version=1, extensions=frozenset({".odd"}), isolated=False)
+    plugins.extractors.add(info, lambda tools: Scripted(script))  # type: ignore[arg-type, return-value]
+    return plugins
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_an_extractor_that_misbehaves_costs_its_file_alone(way: str, tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.txt").write_text("The heron stands in the pond.")
+    (notes / "b.odd").write_text("odd")
+    (notes / "c.txt").write_text("The otter swims in the river.")
+
+    with open_memory(tmp_path / "home", plugins=with_extractor(WAYS[way])) as memory:
+        memory.sources.add(str(notes))
+        tally = memory.index().run.tally
+
+        assert tally.indexed + tally.skipped + tally.failed == 3
+        assert memory.search("heron").hits[0].file_name == "a.txt"
+        assert memory.search("otter").hits[0].file_name == "c.txt"
+        assert memory.status().files == 3
+        assert memory.index().run.tally.indexed == 0
+
+
+class Wrong(FakeEmbeddings):
+    """Gives as many vectors as it is told to, of numbers that are none."""
+
+    def embed(self, texts: Sequence[str], *, role: EmbeddingRole) -> Vectors:
+        super().embed(texts, role=role)
+        return Vectors.from_rows([[float("nan")] * self.identity.dimension] * len(texts), self.identity.dimension)
+
+
+@pytest.mark.parametrize("in_process", [True, False])
+def test_a_provider_that_gives_nonsense_leaves_words_and_says_why(tmp_path: Path, in_process: bool) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.txt").write_text("The heron stands in the pond.")
+    plugins = load_plugins()
+    identity = EmbedderIdentity(provider="acme", model="m", dimension=8)
+    embeddings = Wrong(identity=identity, in_process=in_process)
+    plugins.providers.let_in("acme", "openmind-acme")
+    plugins.providers.add("acme", lambda _: FakeProvider(embeddings=embeddings))
+    home = tmp_path / "home"
+    with open_memory(home):
+        pass
+    (home / "config.toml").write_text('[provider]\nname = "acme"\n[models]\nembedding_model = "m"\n')
+
+    with open_memory(home, plugins=plugins) as memory:
+        memory.sources.add(str(notes))
+        report = memory.index()
+
+        assert any("openmind-acme is broken" in notice for notice in report.notices), report
+        found = memory.search("heron")
+        assert [hit.file_name for hit in found.hits] == ["a.txt"]
+        assert found.degraded
+
+
+def test_an_embedder_of_another_package_that_runs_in_process_makes_its_own_vectors(tmp_path: Path) -> None:
+    """Even where its dimension is that of the embedder that comes with OpenMind."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.txt").write_text("The heron stands in the pond.")
+    own = FakeEmbeddings(identity=EmbedderIdentity(provider="own", model="m", dimension=256), in_process=True)
+
+    with open_memory(tmp_path / "home", embedder=own) as memory:
+        memory.sources.add(str(notes))
+        memory.index()
+
+        assert own.embedded == ["The heron stands in the pond."]
+        [hit] = memory.search("The heron stands in the pond.").hits
+        assert hit.explanation is not None
+        assert hit.explanation.cosine == pytest.approx(1, abs=1e-3)
