@@ -5,6 +5,7 @@ python benchmarks/plugins.py --install   # also: what `pip install openmind-core
 """
 
 import argparse
+import json
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,7 @@ def make(tools):
     import heavy_of_plugins
 """
 DISCOVER = """
-import sys, time
+import json, sys, time
 sys.path.insert(0, sys.argv[1])
 started = time.process_time()
 from openmind.plugins.manager import load_plugins
@@ -32,7 +33,7 @@ done = time.process_time()
 assert not plugins.broken, plugins.broken
 found = sum(report.distribution.startswith("stranger-") for report in plugins.reports)
 heavy = [name for name in ("heavy_of_plugins", "lance", "pandas", "httpx", "litestar", "numpy") if name in sys.modules]
-print(found, (imported - started) * 1000, (done - imported) * 1000, heavy)
+print(found, (imported - started) * 1000, (done - imported) * 1000, json.dumps(heavy))
 """
 
 
@@ -49,9 +50,8 @@ def main() -> int:
         runs = sorted(discover(folder) for _ in range(5))
         spent, imports, found, heavy = runs[len(runs) // 2]
         good = spent <= 100 and not heavy and found == arguments.packages
-        print(
-            f"discovery of {found} packages beside our own: {spent:.0f} ms CPU (bar 100), heavy imports: {heavy or 'none'}"
-        )
+        print(f"discovery of {found} packages beside our own: {spent:.0f} ms CPU (bar 100)")
+        print(f"heavy imports: {', '.join(heavy) or 'none'}")
         print(f"import of the manager before it: {imports:.0f} ms CPU")
         if arguments.install:
             good = install(folder) and good
@@ -72,7 +72,7 @@ def discover(folder: Path) -> tuple[float, float, int, list[str]]:
     command = [sys.executable, "-c", DISCOVER, str(folder)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     found, imports, spent, heavy = told.split(" ", 3)
-    return float(spent), float(imports), int(found), eval(heavy)
+    return float(spent), float(imports), int(found), json.loads(heavy)
 
 
 def install(folder: Path) -> bool:
