@@ -376,8 +376,8 @@ class World:
 
     def prepare(self) -> None:
         """Make the memory for the first time, in peace."""
-        self._must("the first run", lambda: self.index())
-        self._must("the first check", self.check)
+        self.must("the first run", lambda: self.index())
+        self.must("the first check", self.check)
 
     @contextmanager
     def reader(self) -> Iterator[None]:
@@ -430,13 +430,13 @@ class World:
 
     def _finish(self, when: str) -> None:
         self.runs += 1
-        self._must(f"the run {when}", self.index_and_check)
+        self.must(f"the run {when}", self.index_and_check)
 
     def index_and_check(self) -> None:
         self.index()
         self.check()
 
-    def _must(self, what: str, action: Callable[[], None]) -> None:
+    def must(self, what: str, action: Callable[[], None]) -> None:
         told = self.base / "failure"
         told.unlink(missing_ok=True)
 

@@ -101,10 +101,6 @@ class CatalogReader(Protocol):
         """Fetch one file."""
         ...
 
-    def file_at(self, path_bytes: bytes) -> FileRecord | None:
-        """Fetch the file at a path."""
-        ...
-
     def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:
         """Fetch several; what is not there is left out."""
         ...

@@ -4,7 +4,7 @@ Lance raises `OSError`, `RuntimeError` and `ValueError` alike; only the text tel
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from openmind.domain.errors import OpenMindError, StoreDamaged, StoreError, StoreFull, StoreReadOnly
 
@@ -37,22 +37,18 @@ BROKEN = ("corrupt", "magic", "fill whole buffer", "invalid seek", "too small", 
 REPAIR = "Run `openmind index`: it rebuilds the passages from the text OpenMind has kept."
 
 
-@contextmanager
-def reading(table: str) -> Iterator[None]:
+def reading(table: str) -> AbstractContextManager[None]:
     """Let whatever fails while a table is read come out as `StoreDamaged`, unless the text says better."""
-    try:
-        yield
-    except OpenMindError:
-        raise
-    except BaseException as error:
-        if not is_from_lance(error):
-            raise
-        raise translate(table, error, otherwise=StoreDamaged) from error
+    return translated(table, otherwise=StoreDamaged)
+
+
+def writing(table: str) -> AbstractContextManager[None]:
+    """Let whatever fails while a table is written come out as a `StoreError`."""
+    return translated(table, otherwise=StoreError)
 
 
 @contextmanager
-def writing(table: str) -> Iterator[None]:
-    """Let whatever fails while a table is written come out as a `StoreError`."""
+def translated(table: str, *, otherwise: type[StoreError]) -> Iterator[None]:
     try:
         yield
     except OpenMindError:
@@ -60,7 +56,7 @@ def writing(table: str) -> Iterator[None]:
     except BaseException as error:
         if not is_from_lance(error):
             raise
-        raise translate(table, error, otherwise=StoreError) from error
+        raise translate(table, error, otherwise=otherwise) from error
 
 
 def is_from_lance(error: BaseException) -> bool:

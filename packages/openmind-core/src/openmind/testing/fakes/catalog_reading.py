@@ -62,9 +62,6 @@ class MemoryReader:
     def file(self, file_id: FileId) -> FileRecord | None:
         return self.contents.records.get(file_id)
 
-    def file_at(self, path_bytes: bytes) -> FileRecord | None:
-        return next((record for record in self.contents.records.values() if record.path_bytes == path_bytes), None)
-
     def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:
         records = self.contents.records
         return {file_id: records[file_id] for file_id in file_ids if file_id in records}

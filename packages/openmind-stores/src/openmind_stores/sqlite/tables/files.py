@@ -22,7 +22,6 @@ SELECT id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reas
 FROM files WHERE source_id = ? ORDER BY path_bytes
 """
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM files WHERE id = ?"
-_BY_PATH: Final = f"SELECT {_COLUMNS} FROM files WHERE path_bytes = ?"
 _BY_IDS: Final = f"SELECT {_COLUMNS} FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _BY_CONTENT: Final = f"""
 SELECT {_COLUMNS} FROM files
@@ -137,10 +136,6 @@ class FileReading(Session):
 
     def file(self, file_id: FileId) -> FileRecord | None:
         row = self.link.row(_BY_ID, (file_id,))
-        return _record(row) if row else None
-
-    def file_at(self, path_bytes: bytes) -> FileRecord | None:
-        row = self.link.row(_BY_PATH, (path_bytes,))
         return _record(row) if row else None
 
     def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:

@@ -9,18 +9,14 @@ from openmind_stores.sqlite.connection import Row, Session
 from openmind_stores.sqlite.values import text
 
 # Both selects begin with the tally in the order of `_tally` and go on with the process.
-_RUNS: Final = """
+_SELECT_RUN: Final = """
 SELECT files_seen, files_indexed, already_indexed, files_skipped, errors, moved, removed, waiting_deletions, chunks,
     extracted, embedded, hashed, pid, process_started_at, boot_id,
     id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, job_id
-FROM index_runs ORDER BY rowid DESC LIMIT ?
+FROM index_runs
 """
-_RUN: Final = """
-SELECT files_seen, files_indexed, already_indexed, files_skipped, errors, moved, removed, waiting_deletions, chunks,
-    extracted, embedded, hashed, pid, process_started_at, boot_id,
-    id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, job_id
-FROM index_runs WHERE id = ?
-"""
+_RUNS: Final = f"{_SELECT_RUN} ORDER BY rowid DESC LIMIT ?"
+_RUN: Final = f"{_SELECT_RUN} WHERE id = ?"
 _NEW_RUN: Final = "INSERT INTO index_runs (id, started_at) VALUES (?, '') ON CONFLICT (id) DO NOTHING"
 _SAVE_RUN: Final = """
 UPDATE index_runs SET
@@ -30,20 +26,15 @@ UPDATE index_runs SET
     started_at = ?, finished_at = ?, state = ?, heartbeat_at = ?, current_file = ?, error = ?, job_id = ?
 WHERE id = ?
 """
-_JOB: Final = """
+_SELECT_JOB: Final = """
 SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_files, moved, removed,
     waiting_deletions, total_chunks, extracted, embedded, hashed, pid, process_started_at, boot_id,
     id, status, COALESCE(current_file, ''), COALESCE(error, ''), COALESCE(started_at, ''),
     COALESCE(completed_at, ''), COALESCE(updated_at, '')
-FROM index_jobs WHERE id = ?
+FROM index_jobs
 """
-_JOBS: Final = """
-SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_files, moved, removed,
-    waiting_deletions, total_chunks, extracted, embedded, hashed, pid, process_started_at, boot_id,
-    id, status, COALESCE(current_file, ''), COALESCE(error, ''), COALESCE(started_at, ''),
-    COALESCE(completed_at, ''), COALESCE(updated_at, '')
-FROM index_jobs ORDER BY rowid DESC LIMIT ?
-"""
+_JOB: Final = f"{_SELECT_JOB} WHERE id = ?"
+_JOBS: Final = f"{_SELECT_JOB} ORDER BY rowid DESC LIMIT ?"
 _NEW_JOB: Final = "INSERT INTO index_jobs (id, status) VALUES (?, ?)"
 _CHANGE_JOB: Final = """
 UPDATE index_jobs SET

@@ -32,15 +32,6 @@ class FilePromises:
             assert snapshot.file(FileId("file_0002")) == record(2, reason=FileReason.TOO_BIG, chunks=0)
             assert snapshot.file(FileId("file_0003")) is None
 
-    def test_files_are_found_by_path(self, catalog: Catalog) -> None:
-        with_table(catalog)
-        with catalog.writing() as session:
-            session.record([record(1), record(2)], at=AT)
-
-        with catalog.reading() as snapshot:
-            assert snapshot.file_at(record(2).path_bytes) == record(2)
-            assert snapshot.file_at(b"/home/ada/notes/0003.md") is None
-
     def test_several_files_are_fetched_and_unknown_ones_left_out(self, catalog: Catalog) -> None:
         with_table(catalog)
         with catalog.writing() as session:
@@ -99,8 +90,7 @@ class FilePromises:
             session.record([record(1, path=path)], at=AT)
 
         with catalog.reading() as snapshot:
-            found = snapshot.file_at(path)
-        assert found is not None
+            [found] = snapshot.list_files()
         assert found.path_bytes == path
 
     def test_names_that_look_the_same_are_different_files(self, catalog: Catalog) -> None:
