@@ -12,16 +12,16 @@ pytestmark = [pytest.mark.e2e, pytest.mark.skipif(sys.platform == "win32", reaso
 Write = Callable[[str, str], Path]
 
 
-def seen(openmind, *arguments: str) -> str:
-    """Everything that the command shows at a terminal of 100 columns."""
-    environment = openmind.environment({"TERM": "xterm-256color", "LC_ALL": "C.UTF-8"})
+def seen(openmind, *arguments: str, columns: int = 100, terminal: str = "xterm-256color") -> str:
+    """Everything that the command shows at a terminal."""
+    environment = openmind.environment({"TERM": terminal, "LC_ALL": "C.UTF-8"})
     environment.pop("NO_COLOR", None)
     child = pexpect.spawn(
         sys.executable,
         ["-m", "openmind_cli", *arguments],
         env=environment,
         cwd=str(openmind.folder),
-        dimensions=(40, 100),
+        dimensions=(40, columns),
         encoding="utf-8",
         timeout=100,
     )
@@ -72,3 +72,24 @@ def test_indexing_shows_a_bar_and_then_the_summary(openmind, write: Write, tmp_p
 def test_status_and_sources_are_set_out_for_reading(memory, tmp_path: Path) -> None:
     assert "searchable       \x1b[0m1 file, " in seen(memory, "status")
     assert "with subfolders" in seen(memory, "source", "list")
+
+
+@pytest.mark.parametrize("terminal", ["xterm-256color", "dumb"])
+def test_a_narrow_terminal_loses_nothing(memory, terminal: str) -> None:
+    [source] = memory.done("source", "list", "--json").object["sources"]
+    shown = [seen(memory, *words, columns=40, terminal=terminal) for words in (["source", "list"], ["search", "ferry"])]
+
+    assert source["id"] in shown[0]
+    assert source["path"] in shown[0]
+    assert "leaves an hour before high water" not in shown[1]  # it is broken into lines that fit
+    assert "hour" in shown[1]
+
+
+def test_an_answer_without_a_model_keeps_its_lists(openmind, write: Write, tmp_path: Path) -> None:
+    write("pump.md", "# Pump\n\nBefore the frost:\n\n- close the valve\n- open the *drain*\n")
+    openmind.done("source", "add", str(tmp_path / "notes"))
+    openmind.done("index")
+
+    shown = seen(openmind, "ask", "what to do before the frost?")
+
+    assert "    - close the valve\r\n    - open the *drain*\r\n" in shown

@@ -9,6 +9,7 @@ from openmind.domain.jobs import JobState
 from openmind_cli.exit_codes import FAILED, INTERRUPTED, OK
 from openmind_cli.interrupting import stopped_by_ctrl_c
 from openmind_cli.parameters import Json, Switch
+from openmind_cli.render.lines import note
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.progress import shown_progress
 from openmind_cli.render.reports import is_partial, print_report
@@ -43,11 +44,12 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
         with stopped_by_ctrl_c() as control:
             report = memory.index(progress=progress, control=control, accept_deletions=accept_deletions)
         trouble = memory.trouble()
-    report = attrs.evolve(report, notices=(*report.notices, trouble)) if trouble else report
     if json:
-        print_object(index_object(report))
+        print_object(index_object(attrs.evolve(report, notices=(*report.notices, trouble)) if trouble else report))
     else:
         print_report(report)
+        if trouble:
+            note(trouble)
     if report.run.state is JobState.STOPPED:
         return INTERRUPTED
-    return FAILED if is_partial(report) else OK
+    return FAILED if trouble or is_partial(report) else OK

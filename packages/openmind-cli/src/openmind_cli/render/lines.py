@@ -1,5 +1,6 @@
 """Lines with a little style: printed in colour at a terminal, plain anywhere else."""
 
+import shutil
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
@@ -41,6 +42,8 @@ def line(*parts: str | Span, indent: int = 0, wraps: bool = False) -> Line:
 
 
 BLANK = line()
+WIDE = 16
+"""Columns that a cell of several lines needs at least."""
 
 
 def print_lines(lines: Iterable[Line], stream: TextIO | None = None) -> None:
@@ -65,15 +68,30 @@ def print_columns(rows: Sequence[Sequence[str]], *, heads: Sequence[str], wide: 
         for row in rows:
             sys.stdout.write("\t".join(row) + "\n")
         return
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
+    console = console_on(sys.stdout)
+    widths = [max(map(cell_len, cells)) for cells in zip(heads, *rows, strict=True)]
+    needed = sum(min(width, WIDE) if head in wide else width for head, width in zip(heads, widths, strict=True))
+    if needed + len(heads) - 1 > console.width:
+        _print_cards(rows, heads)
+        return
     table = Table(box=None, pad_edge=False, header_style="bold")
     for head in heads:
         table.add_column(head, overflow="fold", no_wrap=head not in wide)
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    console_on(sys.stdout).print(table)
+    console.print(table)
+
+
+def _print_cards(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
+    """Print a table that the terminal is too narrow for: every row on several lines."""
+    room = max(map(len, heads))
+    for row in rows:
+        cells = zip(heads, row, strict=True)
+        print_lines([*(line(Span(f"{head:<{room}}  ", "bold"), cell) for head, cell in cells), BLANK])
 
 
 def note(text: str) -> None:
@@ -83,19 +101,24 @@ def note(text: str) -> None:
 
 def console_on(stream: TextIO) -> "Console":
     """A console that takes no text for markup, an emoji or something to highlight."""
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
 
-    return Console(file=stream, markup=False, emoji=False, highlight=False)
+    console = Console(file=stream, markup=False, emoji=False, highlight=False)
+    if console.is_dumb_terminal:  # Rich takes all of those to have 80 columns
+        columns, rows = shutil.get_terminal_size()
+        console.size = ConsoleDimensions(columns, rows)
+    return console
 
 
 def _print_styled(lines: Iterable[Line], stream: TextIO) -> None:
-    from rich.padding import Padding
     from rich.text import Text
 
     console = console_on(stream)
     for each in lines:
         text = Text.assemble(*((span.text, span.style) for span in each.spans))
         if each.wraps:
-            console.print(Padding(text, (0, 0, 0, each.indent), expand=False))
+            for row in text.wrap(console, max(console.width - each.indent, 1)):
+                row.rstrip()
+                console.print(Text(" " * each.indent) + row, soft_wrap=True)
         else:
             console.print(Text(" " * each.indent) + text, soft_wrap=True)

@@ -103,7 +103,7 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
 
         def show(event: Progress) -> None:
             if event.notice:
-                console.print(one_line(event.notice))
+                console.print(Text.assemble(("note: ", "bold yellow"), one_line(event.notice)))
             name = _page(event) if event.recognising else event.state.value.replace("_", " ")
             bar.update(task, description=name, completed=event.tally.processed, total=event.tally.total)
 

@@ -1,6 +1,7 @@
 """What a finished index run tells."""
 
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Collection, Iterable, Iterator
 
 from openmind.domain.files import FileReason, FileStatus
 from openmind.domain.jobs import FileFailure, IndexReport, JobState
@@ -8,6 +9,7 @@ from openmind.domain.jobs import FileFailure, IndexReport, JobState
 from openmind_cli.render.amounts import between, count, duration
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import Line, Span, line, print_lines
+from openmind_cli.terminal import is_terminal
 
 SHOWN = 20
 """Files listed of each kind; the rest is one command away."""
@@ -21,12 +23,13 @@ def is_partial(report: IndexReport) -> bool:
 
 
 def print_report(report: IndexReport) -> None:
-    """Print the summary of a run."""
-    print_lines(report_lines(report))
+    """Print the summary of a run; what was told beside the bar, to the same eyes, is not told again."""
+    told = report.notices if is_terminal() and is_terminal(sys.stderr) else ()
+    print_lines(report_lines(report, told=told))
 
 
-def report_lines(report: IndexReport) -> Iterator[Line]:
-    """The summary: numbers, then files by what became of them, then what a person should know."""
+def report_lines(report: IndexReport, *, told: Collection[str] = ()) -> Iterator[Line]:
+    """The summary: numbers, then files by what became of them, then what a person should know and was not told."""
     tally = report.run.tally
     seconds = between(report.run.started_at, report.run.finished_at)
     took = f" in {duration(seconds)}" if seconds is not None else ""
@@ -40,7 +43,7 @@ def report_lines(report: IndexReport) -> Iterator[Line]:
     yield from _files(report.failures, FileStatus.FAILED, "Failed", tally.failed)
     yield from _files(report.failures, FileStatus.SKIPPED, "Skipped", tally.skipped)
     yield from _files(report.failures, FileStatus.INDEXED, "Read in part")
-    for notice in report.notices:
+    for notice in (notice for notice in report.notices if notice not in told):
         yield line(Span("note: ", "bold yellow"), one_line(notice))
     if report.run.error and report.run.error not in report.notices:
         yield line(Span("error: ", "bold red"), one_line(report.run.error))

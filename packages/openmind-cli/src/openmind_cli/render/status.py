@@ -91,7 +91,7 @@ def _warnings(status: MemoryStatus) -> Iterator[Line]:
     for path in status.missing_sources:
         yield _warning(
             f"{path} is not there now; what was read from it is kept. "
-            "Bring the folder back, or forget it with `openmind source remove`"
+            "Bring the folder back, or forget it with `openmind source remove PATH`"
         )
     if status.waiting_deletions:
         yield _warning(

@@ -13,6 +13,7 @@ from openmind.domain.errors import SourceNotFound
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import RunId, SourceId
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
+from openmind.domain.sentences import as_sentence
 from openmind.domain.sources import Source
 from openmind.ports.catalog import Catalog, PlannedChange
 from openmind.ports.file_tree import FileTree, FoundFile, Obstacle
@@ -65,8 +66,11 @@ class Discovery:
         root = self.tree.root(source)
         if not root.present:
             scan.present = False
-            why = root.message or "the folder is not there"
-            scan.notices.append(f"{source.path}: {why}. What was remembered of it is kept.")
+            why = as_sentence(root.message or "the folder is not there")
+            scan.notices.append(
+                f"{source.path}: {why} What was remembered of it is kept. Bring the folder back, or forget it with "
+                f"`openmind source remove {source.id}`."
+            )
             return scan
         scan.device = root.device
         scan.device_changed = None not in (source.device, root.device) and source.device != root.device

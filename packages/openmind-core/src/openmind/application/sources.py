@@ -201,10 +201,10 @@ def resolve_folder(path: str | os.PathLike[str], *, home: Path) -> Path:
     try:
         folder = Path(path).expanduser().resolve(strict=True)
     except FileNotFoundError as error:
-        raise SourceMissing(f"There is no folder {_shown(path)}", hint="Check the path.") from error
+        raise SourceMissing(f"There is no folder {_shown(_absolute(path))}", hint="Check the path.") from error
     except PermissionError as error:
         raise SourceUnreadable(
-            f"{_shown(path)} may not be read", hint="Check the permissions of the folders above it."
+            f"{_shown(_absolute(path))} may not be read", hint="Check the permissions of the folders above it."
         ) from error
     except (OSError, RuntimeError, ValueError) as error:
         raise SourceMissing(f"{_shown(path)} is no usable path", hint="Check the path.") from error
@@ -219,6 +219,14 @@ def resolve_folder(path: str | os.PathLike[str], *, home: Path) -> Path:
     if not os.access(folder, os.R_OK | os.X_OK):
         raise SourceUnreadable(f"{_shown(folder)} may not be read", hint="Check the folder's permissions.")
     return folder
+
+
+def _absolute(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Say where a path leads that cannot be followed: a person may have meant it from another folder."""
+    try:
+        return Path(path).expanduser().absolute()
+    except (OSError, RuntimeError):  # the current folder is gone itself, or nobody is at home
+        return path
 
 
 def _shown(path: str | os.PathLike[str]) -> str:
