@@ -1,7 +1,9 @@
 """Odd files and names: each gets its status, none ends the run, and the good file beside it is found."""
 
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.jobs import IndexReport
 from openmind.domain.search import SearchRequest
 
+NOBODY = 65534
 LONG = "ordinary words of a long line " * 10_000
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="names of any bytes are a matter of Linux")
@@ -171,7 +174,7 @@ def test_it_has_its_status(indexed: Indexed, odd: Odd) -> None:
         return
     assert record is not None
     assert record.reason is odd.reason
-    assert odd.note in record.error
+    assert odd.note in record.error.lower()
     if odd.reason not in {FileReason.OK, FileReason.PARTIAL}:
         assert any(failure.path.startswith(str(folder_of(indexed.root, odd))) for failure in indexed.report.failures)
 
@@ -212,3 +215,47 @@ def test_a_second_run_reads_none_of_them_again(indexed: Indexed) -> None:
 
     assert (again.extracted, again.embedded, again.hashed) == (0, 0, 0)
     assert again.failed == 0
+
+
+@pytest.fixture
+def nobody(indexed: Indexed) -> Iterator[Path]:
+    """A folder of an account that is denied things; the administrator is denied nothing, and becomes nobody here.
+
+    The index was made before: nobody may not read the engines that are imported with the first run.
+    """
+    folder = Path(tempfile.mkdtemp())  # not `tmp_path`: nobody may not pass through that
+    uid = os.geteuid()
+    try:
+        if uid == 0:
+            os.chown(folder, NOBODY, -1)
+            os.seteuid(NOBODY)
+        yield folder.resolve()
+    finally:
+        os.seteuid(uid)
+        for path in folder.rglob("denied*"):
+            path.chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def test_what_may_not_be_read_is_told_and_its_neighbour_found(nobody: Path) -> None:
+    notes = nobody / "notes"
+    (notes / "denied").mkdir(parents=True)
+    (notes / "denied" / "inside.txt").write_text("an ibex behind a closed door", encoding="utf-8")
+    (notes / "denied.txt").write_text("a lynx in a locked drawer", encoding="utf-8")
+    (notes / "good.txt").write_text("the good neighbour, a marmot", encoding="utf-8")
+    (notes / "denied").chmod(0)
+    (notes / "denied.txt").chmod(0)
+
+    with open_memory(nobody / "home") as memory:
+        memory.sources.add(notes)
+        report = memory.index()
+        found = [hit.file_name for hit in memory.search("marmot").hits]
+        (notes / "denied").chmod(0o700)
+        (notes / "denied.txt").chmod(0o600)
+        memory.index()
+        later = [memory.search(query).hits[0].file_name for query in ("ibex", "lynx")]
+
+    assert [(failure.code, failure.path) for failure in report.failures] == [("denied", str(notes / "denied.txt"))]
+    assert report.notices == (f"{notes}/denied/: the folder may not be read",)
+    assert found == ["good.txt"]
+    assert later == ["inside.txt", "denied.txt"]
