@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
@@ -361,29 +362,30 @@ def test_s11_a_reader_that_reads_nothing_keeps_the_model_waiting(world, waited) 
 
 
 def test_the_end_of_the_server_is_told_in_every_stream(world, slow, read_events) -> None:
-    found: list[list[str]] = []
+    found: list[list[tuple[str, Any]]] = []
+    spoken = threading.Semaphore(0)
 
     def ask(api) -> None:
         with api.http.stream("POST", "/api/v1/ask/stream", json=QUESTION) as response:
-            events = list(read_events(response))
-        found.append(names(events))
-        assert events[-1][1]["code"] == "server.stopping"
+            told = []
+            for event in read_events(response):
+                if event[0] == "delta":
+                    spoken.release()
+                if event[0] != ":":
+                    told.append(event)
+        found.append(told)
 
     with world.served() as api:
         threads = [threading.Thread(target=ask, args=(api,)) for _ in range(3)]
         for thread in threads:
             thread.start()
-        while running(api) < 3:
-            time.sleep(0.02)
-        time.sleep(0.5)
-        began = time.monotonic()
+        assert all(spoken.acquire(timeout=60) for _ in threads)
         api.server.should_exit = True
         for thread in threads:
-            thread.join(10)
-        took = time.monotonic() - began
+            thread.join(60)
 
-    assert found == [["meta", "delta", "error"]] * 3
-    assert took < 5
+    assert [[name for name, _ in told] for told in found] == [["meta", "delta", "error"]] * 3
+    assert {told[-1][1]["code"] for told in found} == {"server.stopping"}
     assert all(stream.closed.is_set() for stream in slow.streams)
 
 
