@@ -24,7 +24,7 @@ def test_a_folder_becomes_memory_and_follows_its_changes(openmind, write: Write,
     indexed = openmind.done("index")
     assert re.search(r"indexed +2 +\(\d passages\)", indexed.out)
     assert re.search(r"skipped +1\b", indexed.out)
-    assert f"{notes / 'empty.md'}: empty" in indexed.out
+    assert f"{notes / 'empty.md'}: The file holds no text" in indexed.out
 
     found = openmind.done("search", "rye flour")
     assert found.out.splitlines()[0].startswith(f"{bread}:")
