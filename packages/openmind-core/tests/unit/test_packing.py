@@ -144,3 +144,19 @@ def test_a_locator_is_short_json() -> None:
     assert packing.locator_from_json(written) == locator
     with pytest.raises(StoreDamaged):
         packing.locator_from_json({"kind": "page"})
+
+
+def test_a_document_that_was_packed_without_a_dictionary_is_still_read() -> None:
+    content = b'{"facts":["",{},"ok",""],"segments":[[5,"text",[]]]}hello'
+    first_version = packing._HEADER.pack(b"OMTX", 1, len(content) - 5, len(content)) + zlib.compress(content)
+
+    assert packing.unpack(first_version).segments[0].text == "hello"
+
+
+def test_what_most_documents_say_of_themselves_takes_hardly_any_room() -> None:
+    facts = DocumentFacts(
+        metadata={"file_type": "text", "extraction_method": "text", "encoding": "utf-8", "encoding_source": "utf-8"}
+    )
+    segment = Segment(text="hello", locator=(Place(kind="lines", start=1, end=9),))
+
+    assert len(packing.pack(ExtractedDocument(segments=(segment,), facts=facts))) < 90
