@@ -32,7 +32,7 @@ def test_a_pipe_gets_markdown_as_it_is_and_can_have_it_streamed(configured, serv
     streamed = configured.done("ask", FERRY, "--stream")
 
     assert whole.out.startswith("It is **so** [1] and not.\n")
-    assert streamed.out.startswith("It is **so** [1] and not [9].\n\nSources\n")
+    assert streamed.out.startswith("It is **so** [1] and not.\n\nSources\n")
     assert "[9], which is none of the sources" in whole.err
 
 
