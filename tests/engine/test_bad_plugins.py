@@ -121,3 +121,24 @@ def test_an_embedder_of_another_package_that_runs_in_process_makes_its_own_vecto
         [hit] = memory.search("The heron stands in the pond.").hits
         assert hit.explanation is not None
         assert hit.explanation.cosine == pytest.approx(1, abs=1e-3)
+
+
+def test_what_a_missing_extractor_read_stays_until_a_person_leaves_the_file_out(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.txt").write_text("The heron stands in the pond.")
+    for name in ("b.odd", "c.odd", "d.odd"):
+        (notes / name).write_text(name)
+    home = tmp_path / "home"
+    with open_memory(home, plugins=with_extractor(lambda: iter([Segment(text="a bittern booms")]))) as memory:
+        memory.sources.add(str(notes))
+        assert memory.index().run.tally.indexed == 4
+
+    (notes / "c.odd").unlink()
+    (notes / ".openmindignore").write_text("d.odd")
+    with open_memory(home) as memory:  # the plugin was uninstalled, blocked or broken
+        report = memory.index()
+
+        assert (report.run.tally.removed, report.run.tally.already_indexed, report.run.tally.total) == (2, 2, 2)
+        assert any("“odd”, which is missing or broken" in notice for notice in report.notices), report.notices
+        assert [hit.file_name for hit in memory.search("bittern").hits] == ["b.odd"]

@@ -20,17 +20,25 @@ class Formats:
     """Whether text recognition is switched on at all."""
     picture_ocr: bool = True
     """The same for pictures."""
+    installed: frozenset[str] = frozenset()
+    """Names of all extractors there are, also of those that are switched off."""
 
     @classmethod
     def of(cls, infos: Iterable[ExtractorInfo], config: ExtractionConfig) -> "Formats":
         """Gather formats; who has an extension is said by `claims`."""
+        known = tuple(infos)
         table: dict[str, ExtractorInfo] = {}
-        for extension, (info, *_) in claims(infos).items():
+        for extension, (info, *_) in claims(known).items():
             if info.pictures and config.images.model:
                 info = evolve(info, described_by=config.images.model)
             if config.images.enabled or not (info.pictures or extension in PICTURES):
                 table[extension] = info
-        return cls(table, ocr=config.ocr.enabled, picture_ocr=config.images.ocr_enabled)
+        return cls(
+            table,
+            ocr=config.ocr.enabled,
+            picture_ocr=config.images.ocr_enabled,
+            installed=frozenset(info.name for info in known),
+        )
 
     def reader(self, extension: str, *, code: bool = False) -> ExtractorInfo | None:
         """Return the extractor for an extension, or None when files like that are left out.
