@@ -8,7 +8,8 @@ from pathlib import Path
 
 import attrs
 import pytest
-from openmind.domain.errors import IndexingBusy, JobActive
+from openmind.adapters.processes import this_process
+from openmind.domain.errors import IndexingBusy, JobActive, StoreReadOnly
 from openmind.domain.jobs import IndexJob, JobState
 from openmind.domain.search import SearchState
 
@@ -171,9 +172,46 @@ def test_while_something_is_indexed_the_stores_are_left_alone(indexed) -> None:
         checkup = indexed.maintenance.examine()
 
         assert checkup.findings == ()
+        assert not checkup.is_sound
+        assert checkup.unexamined.startswith("The stores were not compared")
         assert str(os.getpid()) in dict(checkup.facts)["index lock"]
         with pytest.raises(IndexingBusy):
             indexed.maintenance.repair()
+
+
+def test_a_paused_job_leaves_the_stores_unexamined_and_is_told_to_be_paused(indexed) -> None:
+    with indexed.storage.catalog.writing() as session:
+        session.add_job(
+            IndexJob(id="job_0123456789ab", state=JobState.PAUSED, started_at="2026-01-01", process=this_process())
+        )
+
+    checkup = indexed.maintenance.examine()
+
+    assert not checkup.is_sound
+    assert "is paused" in checkup.unexamined
+    for refused in (indexed.maintenance.repair, lambda: indexed.maintenance.export(indexed.home / "a.zip")):
+        with pytest.raises(IndexingBusy, match="is paused") as told:
+            refused()
+        assert "`openmind index resume`" in told.value.hint
+
+
+@attrs.frozen
+class Unwritable:
+    """A storage on a disk that can only be read."""
+
+    storage: object
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.storage, name)
+
+    def index_lock(self) -> None:
+        raise StoreReadOnly("the home may not be written")
+
+
+def test_a_home_that_cannot_be_written_is_told(indexed) -> None:
+    doctor = attrs.evolve(indexed.maintenance.doctor, storage=Unwritable(indexed.storage))
+
+    assert {finding.code for finding in doctor.examine().findings} == {"home.read_only"}
 
 
 # coverage

@@ -354,6 +354,7 @@ class Assembly:
                 room=self.home.temporary,
                 version=memory.version,
                 now=utc_now,
+                refuse_beside_job=memory.jobs.refuse_beside_job,
             ),
         )
 

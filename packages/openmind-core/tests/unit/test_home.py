@@ -35,6 +35,18 @@ def test_a_missing_home_is_not_created_by_asking_for_it(tmp_path: Path) -> None:
     assert not home.folder.exists()
 
 
+@pytest.mark.parametrize("left", [None, b""])
+def test_a_home_whose_catalog_is_gone_or_was_emptied_is_no_new_memory(tmp_path: Path, left: bytes | None) -> None:
+    home = Home.at(tmp_path)
+    home.create()
+    (tmp_path / "lancedb").mkdir()
+    if left is not None:
+        (tmp_path / "openmind.sqlite").write_bytes(left)
+
+    with pytest.raises(HomeMissing, match="is gone, and with it what was remembered"):
+        home.require()
+
+
 def test_an_empty_folder_becomes_a_home_but_is_none_yet(tmp_path: Path) -> None:
     home = Home.at(tmp_path)
 

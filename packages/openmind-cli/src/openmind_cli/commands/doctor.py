@@ -12,7 +12,7 @@ from openmind_cli.render.upkeep import checkup_lines, checkup_object, repair_lin
 def doctor(*, repair: Switch = False, json: Json = False) -> int:
     """Look whether everything is sound, and mend what is not.
 
-    Exit code 1 means that something is wrong.
+    Exit code 1 means that something is wrong, or that not everything could be looked at.
 
     Parameters
     ----------

@@ -6,6 +6,7 @@ from openmind.domain.archives import ImportReport, Manifest
 from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.contract import Object
 from openmind.domain.coverage import Amount, SourceCoverage
+from openmind.domain.sentences import as_sentence
 from openmind.domain.upkeep import FlushPlan, HomeContents, PackagePlan, UninstallPlan
 
 from openmind_cli.render.amounts import count, size
@@ -189,6 +190,8 @@ def checkup_lines(checkup: Checkup) -> Iterator[Line]:
     if checkup.is_sound:
         yield line(Span("Everything is as it should be.", "bold green"))
         return
+    if checkup.unexamined:
+        yield line(Span("not looked at: ", "bold yellow"), one_line(as_sentence(checkup.unexamined)), wraps=True)
     for finding in checkup.findings:
         yield from _finding(finding)
     repairable = sum(1 for finding in checkup.findings if finding.repair)
@@ -210,7 +213,7 @@ def repair_lines(repair: Repair) -> Iterator[Line]:
 
 
 def _finding(finding: Finding) -> Iterator[Line]:
-    yield line(Span("wrong: ", "bold red"), f"{one_line(finding.message)}.", wraps=True)
+    yield line(Span("wrong: ", "bold red"), one_line(as_sentence(finding.message)), wraps=True)
     if finding.repair:
         yield line(f"--repair {one_line(finding.repair)}.", indent=2, wraps=True)
     if finding.hint:
@@ -219,7 +222,12 @@ def _finding(finding: Finding) -> Iterator[Line]:
 
 def checkup_object(checkup: Checkup) -> Object:
     """A checkup for programs."""
-    return {"sound": checkup.is_sound, "facts": dict(checkup.facts), "findings": _findings(checkup.findings)}
+    return {
+        "sound": checkup.is_sound,
+        "not_examined": checkup.unexamined or None,
+        "facts": dict(checkup.facts),
+        "findings": _findings(checkup.findings),
+    }
 
 
 def repair_object(repair: Repair) -> Object:

@@ -60,9 +60,10 @@ class Home:
             raise HomeMissing(
                 f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
             )
-        if (self.folder / PASSAGES).is_dir() and not (self.folder / CATALOG).is_file():
+        catalog = self.folder / CATALOG
+        if (self.folder / PASSAGES).is_dir() and not (catalog.is_file() and catalog.stat().st_size):
             raise HomeMissing(
-                f"The catalog {self.folder / CATALOG} is gone, and with it what was remembered",
+                f"The catalog {catalog} is gone, and with it what was remembered",
                 hint="Put it back from a backup, or begin anew: `openmind source add FOLDER`.",
             )
 

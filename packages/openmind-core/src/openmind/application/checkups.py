@@ -37,14 +37,20 @@ class Doctor:
         """Look at everything; changes nothing. The stores are compared only while nobody indexes."""
         health = self.storage.examine()
         condition = self.keeper.condition()
+        lock, compared = "free", None
+        unwritable = unexamined = ""
         try:
+            self.jobs.refuse_beside_job()
             with self.storage.index_lock():
-                lock, compared = "free", compare(self.storage)
+                compared = compare(self.storage)
         except IndexingBusy as busy:
-            lock, compared = busy.message, None
-        except StoreReadOnly:
-            lock, compared = "cannot be taken: the home is read-only", compare(self.storage)
+            lock = busy.message
+            unexamined = f"The stores were not compared with each other: {busy.message}"
+        except StoreReadOnly as error:
+            lock, unwritable = "cannot be taken: the home is read-only", error.message
+            compared = compare(self.storage)
         found = (
+            *findings.of_writing(unwritable),
             *findings.of_home(condition, idle=compared is not None),
             *findings.of_catalog(health),
             *(findings.of_stores(compared) if compared is not None else ()),
@@ -53,7 +59,8 @@ class Doctor:
             *findings.of_plugins(self.plugins),
             *findings.of_provider(self.provider_health),
         )
-        return Checkup(facts=tuple(self._facts(health, condition, lock, compared)), findings=found)
+        facts = tuple(self._facts(health, condition, lock, compared))
+        return Checkup(facts=facts, findings=found, unexamined=unexamined)
 
     def _of_files(self) -> Iterator[Finding]:
         with self.storage.catalog.reading() as snapshot:
@@ -68,7 +75,7 @@ class Doctor:
             IndexingBusy: something is being indexed.
             StoreError: the memory cannot be written.
         """
-        self.jobs.current()  # a job whose worker died is marked as failed
+        self.jobs.refuse_beside_job()
         with self.storage.index_lock():
             done = list(self._mend_stores())
             leftovers = self.keeper.drop_leftovers()

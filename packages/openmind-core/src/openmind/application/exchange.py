@@ -35,6 +35,8 @@ class ExchangeService:
     """Where temporary files go."""
     version: str
     now: Callable[[], datetime]
+    refuse_beside_job: Callable[[], None]
+    """Raises `IndexingBusy` while a background job is unfinished, one that is paused included."""
 
     def export(self, path: Path) -> Manifest:
         """Write everything that is remembered to one file: text, places, metadata, and vectors with their model.
@@ -43,6 +45,7 @@ class ExchangeService:
             IndexingBusy: something is being indexed.
             StoreError: the memory cannot be read, or the file not written.
         """
+        self.refuse_beside_job()
         with self.storage.index_lock(), self.storage.catalog.reading() as snapshot:
             table = snapshot.live_table()
             order = sorted((generation, file_id) for generation, file_id, _ in snapshot.live_generations())
@@ -79,6 +82,7 @@ class ExchangeService:
             ArchiveDamaged: the file cannot be read; nothing of it is in memory.
             StoreError: the memory cannot be written.
         """
+        self.refuse_beside_job()
         with self.storage.index_lock():
             self._require_empty()
             with self.storage.archive.open(path, room=self.room) as archive:

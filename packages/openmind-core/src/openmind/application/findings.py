@@ -41,13 +41,24 @@ def of_home(condition: HomeCondition, *, idle: bool) -> Iterator[Finding]:
         )
 
 
+def of_writing(unwritable: str) -> Iterator[Finding]:
+    """That nothing can be written, and why; nothing when something can."""
+    if unwritable:
+        yield Finding(
+            code="home.read_only",
+            message=f"{unwritable}: what is remembered can be found, and nothing new can be read",
+            hint="Make the home writable, then run `openmind index`.",
+        )
+
+
 def of_catalog(health: StorageHealth) -> Iterator[Finding]:
     """What is wrong with the catalog, and what is left of damage to the passages."""
     for sentence in health.damage[:SHOWN]:
         yield Finding(
             code="catalog.damaged",
             message=sentence,
-            hint="Restore the home from a backup, or move openmind.sqlite away and index again.",
+            hint="Restore the home from a backup, or begin anew: move openmind.sqlite away, then "
+            "run `openmind source add FOLDER`.",
         )
     if health.quarantined:
         yield Finding(

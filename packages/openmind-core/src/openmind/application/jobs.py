@@ -19,6 +19,7 @@ PENDING_S = 30
 """A worker that has not begun after this long never will."""
 LOOK_EVERY_S = 0.1
 """How often a job that was asked to stop is looked at."""
+LOOK = "`openmind index status` shows how far it is"
 NEVER_BEGAN = "Its worker never began."
 DIED = "Its worker ended without a word. What it had finished is kept; the next start goes on from there."
 
@@ -157,9 +158,9 @@ class JobService:
             return
         who = f"the process {job.process.pid}" if job.process else "a process that is being started"
         state = "is paused and holds the memory" if job.state is JobState.PAUSED else "is indexing this memory"
+        way_out = "`openmind index resume` lets it go on" if job.state is JobState.PAUSED else LOOK
         raise IndexingBusy(
-            f"{who} {state} (background job {job.id})",
-            hint="`openmind index status` shows how far it is; `openmind index stop` ends it.",
+            f"{who} {state} (background job {job.id})", hint=f"{way_out}; `openmind index stop` ends it."
         )
 
     def believable_run(self, run: IndexRun) -> IndexRun:

@@ -24,10 +24,13 @@ class Checkup:
     facts: tuple[tuple[str, str], ...]
     """(name, value) of what somebody who helps would ask for."""
     findings: tuple[Finding, ...] = ()
+    unexamined: str = ""
+    """A sentence: what could not be looked at, and why. Empty when everything was."""
 
     @property
     def is_sound(self) -> bool:
-        return not self.findings
+        """Whether everything was looked at and is as it should be."""
+        return not self.findings and not self.unexamined
 
 
 @frozen(kw_only=True)
