@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from openmind.domain.errors import ConfigError, ProviderError, ProviderUnreachable
 
 from openmind_lmstudio.errors import ConnectionLost, Nonsense, Refusal, ServerFailed, translate
+from openmind_lmstudio.lifeline import Lifeline
 from openmind_lmstudio.policy import BETWEEN_EVENTS_S, STREAM
 from openmind_lmstudio.sse import ServerEvent, read_events
 from openmind_lmstudio.wire import Record, decode, encode
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from openmind_lmstudio.address import Address
-    from openmind_lmstudio.lifeline import Lifeline
     from openmind_lmstudio.policy import Patience
     from openmind_lmstudio.transport import HttpReply, HttpStream, Transport
 
@@ -86,15 +86,13 @@ class Connection:
         Args:
             path: below the address.
             body: the object.
-            lifeline: what another thread may end the wait with, once the server has begun to answer.
+            lifeline: what another thread may end the wait with, also before the server has begun to answer.
 
         Raises:
             The same as `post`, also while the events are read.
         """
         with ExitStack() as stack:
-            reply = self._begin(stack, path, encode(body))
-            if lifeline is not None:
-                stack.enter_context(lifeline.tied(reply.idle.break_off))
+            reply = self._begin(stack, path, encode(body), lifeline or Lifeline())
             if reply.status >= 400 or "event-stream" not in reply.content_type:
                 self._refuse_stream(reply, body)
             yield EventStream(reply)
@@ -144,20 +142,22 @@ class Connection:
                 hint="Another program may use the port: correct base_url under [provider] in config.toml.",
             ) from error
 
-    def _begin(self, stack: ExitStack, path: str, content: bytes) -> HttpStream:
+    def _begin(self, stack: ExitStack, path: str, content: bytes, lifeline: Lifeline) -> HttpStream:
         """Open a stream; once more when there was no connection, for then nothing was asked yet."""
         transport = self._open()
         for pause_s in STREAM.pauses_s:
             try:
-                return stack.enter_context(self._streaming(transport, path, content))
+                return stack.enter_context(self._streaming(transport, path, content, lifeline))
             except ConnectionLost:
                 raise
             except ProviderUnreachable:
                 self.sleep(pause_s)
-        return stack.enter_context(self._streaming(transport, path, content))
+        return stack.enter_context(self._streaming(transport, path, content, lifeline))
 
-    def _streaming(self, transport: Transport, path: str, content: bytes) -> AbstractContextManager[HttpStream]:
-        return transport.stream("POST", path, content, first_s=STREAM.read_s, idle_s=self._idle_s)
+    def _streaming(
+        self, transport: Transport, path: str, content: bytes, lifeline: Lifeline
+    ) -> AbstractContextManager[HttpStream]:
+        return transport.stream("POST", path, content, first_s=STREAM.read_s, idle_s=self._idle_s, lifeline=lifeline)
 
     def _refuse_stream(self, reply: HttpStream, body: Mapping[str, object]) -> None:
         """Raise what a reply says that should have been a stream and is not."""

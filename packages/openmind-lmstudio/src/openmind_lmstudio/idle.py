@@ -4,7 +4,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
@@ -67,7 +67,10 @@ class IdleWatch:
 
     def break_off(self) -> None:
         """Shut the socket down: whoever waits for it, waits no more."""
-        try:
-            self._watched.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return  # the other side was faster
+        shut_down(self._watched)
+
+
+def shut_down(connected: socket.socket) -> None:
+    """End the wait of whoever reads a socket, from any thread; one that is closed already is left alone."""
+    with suppress(OSError):  # the other side was faster
+        connected.shutdown(socket.SHUT_RDWR)

@@ -27,9 +27,8 @@ class Lifeline:
             if self._break_off is not None:
                 self._break_off()
 
-    @contextmanager
-    def tied(self, break_off: Callable[[], None]) -> Iterator[None]:
-        """Hang a connection on it, for as long as the connection is read.
+    def tie(self, break_off: Callable[[], None]) -> None:
+        """Hang a connection on it, in place of the one before.
 
         Args:
             break_off: ends the wait of whoever reads, from any thread.
@@ -38,6 +37,10 @@ class Lifeline:
             self._break_off = break_off
             if self._cut:
                 break_off()
+
+    @contextmanager
+    def loosened(self) -> Iterator[None]:
+        """Let go, at the end, of whatever was tied meanwhile."""
         try:
             yield
         finally:

@@ -1,9 +1,12 @@
 """HTTP to one server: bytes out, bytes back. The only module that knows httpx."""
 
+import socket
 import ssl
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import Protocol, runtime_checkable
 
 import httpx
 from attrs import frozen
@@ -11,12 +14,24 @@ from openmind.domain.errors import ProviderError, ProviderUnreachable
 
 from openmind_lmstudio.address import Address
 from openmind_lmstudio.errors import ConnectionLost, Nonsense, TooSlow
-from openmind_lmstudio.idle import IdleWatch
+from openmind_lmstudio.idle import IdleWatch, shut_down
+from openmind_lmstudio.lifeline import Lifeline
 
 CONNECT_S = 2.0
 KEEP_ALIVE_S = 4.0
 """LM Studio closes idle connections after five seconds: let go of them first."""
+CONNECTED = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
+"""What httpx tells a trace once there is a socket."""
 MAX_REPLY_BYTES = 64 * 1024 * 1024
+
+
+@runtime_checkable
+class NetworkStream(Protocol):
+    """What httpx calls a connection."""
+
+    def get_extra_info(self, info: str) -> object:
+        """Return what stands behind a name, None when there is no such thing."""
+        ...
 
 
 @frozen(kw_only=True)
@@ -51,13 +66,15 @@ class Transport:
         headers = {"Accept-Encoding": "identity", "User-Agent": "openmind"}
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        self._http = httpx.Client(
-            headers=headers,
-            trust_env=False,
-            follow_redirects=False,
-            limits=httpx.Limits(max_connections=8, keepalive_expiry=KEEP_ALIVE_S),
-            verify=_trust(address),
-        )
+        trust = _trust(address)
+
+        def client(limits: httpx.Limits) -> httpx.Client:
+            return httpx.Client(headers=headers, trust_env=False, follow_redirects=False, limits=limits, verify=trust)
+
+        self._exchanges = client(httpx.Limits(max_connections=8, keepalive_expiry=KEEP_ALIVE_S))
+        # Answers have connections of their own, as many as there are listeners: they take minutes, and no search is
+        # to wait for one. Each is new, so that its socket is known before anything is asked.
+        self._streams = client(httpx.Limits(max_keepalive_connections=0))
 
     def __repr__(self) -> str:
         return f"Transport({self._address.shown!r})"
@@ -70,7 +87,8 @@ class Transport:
             TooSlow, ProviderError
         """
         ends_at = time.monotonic() + read_s
-        with self._send(method, path, body, read_s=read_s, accept="application/json") as response:
+        request = self._request(self._exchanges, method, path, body, read_s=read_s, accept="application/json")
+        with self._send(self._exchanges, request, read_s=read_s) as response:
             received, size = list[bytes](), 0
             for chunk in response.iter_raw():
                 received.append(chunk)
@@ -82,7 +100,9 @@ class Transport:
             return HttpReply(status=response.status_code, body=b"".join(received))
 
     @contextmanager
-    def stream(self, method: str, path: str, body: bytes, *, first_s: float, idle_s: float) -> Iterator[HttpStream]:
+    def stream(
+        self, method: str, path: str, body: bytes, *, first_s: float, idle_s: float, lifeline: Lifeline
+    ) -> Iterator[HttpStream]:
         """Send a request and hand out its reply while it comes; leaving the context closes the connection.
 
         Args:
@@ -91,11 +111,14 @@ class Transport:
             body: JSON.
             first_s: longest silence before the idle watch is started.
             idle_s: longest silence after that.
+            lifeline: the connection hangs on it from the moment it is made.
 
         Raises:
             The same as `exchange`, also while the chunks are read.
         """
-        with self._send(method, path, body, read_s=first_s, accept="text/event-stream") as response:
+        request = self._request(self._streams, method, path, body, read_s=first_s, accept="text/event-stream")
+        request.extensions["trace"] = partial(_tie, lifeline)
+        with lifeline.loosened(), self._send(self._streams, request, read_s=first_s) as response:
             idle = IdleWatch(response.extensions["network_stream"].get_extra_info("socket"), idle_s)
             with idle:
                 yield HttpStream(
@@ -107,7 +130,8 @@ class Transport:
 
     def close(self) -> None:
         """Give back connections."""
-        self._http.close()
+        self._exchanges.close()
+        self._streams.close()
 
     def _chunks(self, response: httpx.Response, idle: IdleWatch) -> Iterator[bytes]:
         arriving = response.iter_raw()
@@ -124,16 +148,22 @@ class Transport:
         if idle.expired:
             raise self._too_slow(idle.limit_s)
 
-    @contextmanager
-    def _send(
-        self, method: str, path: str, body: bytes | None, *, read_s: float, accept: str
-    ) -> Iterator[httpx.Response]:
+    def _request(
+        self, client: httpx.Client, method: str, path: str, body: bytes | None, *, read_s: float, accept: str
+    ) -> httpx.Request:
         headers = {"Accept": accept} if body is None else {"Accept": accept, "Content-Type": "application/json"}
         timeout = httpx.Timeout(connect=CONNECT_S, read=read_s, write=30.0, pool=read_s)
         try:
-            with self._http.stream(
+            return client.build_request(
                 method, self._address.dialled + path, content=body, headers=headers, timeout=timeout
-            ) as response:
+            )
+        except httpx.InvalidURL as error:
+            raise self._not_asked() from error
+
+    @contextmanager
+    def _send(self, client: httpx.Client, request: httpx.Request, *, read_s: float) -> Iterator[httpx.Response]:
+        try:
+            with closing(client.send(request, stream=True)) as response:
                 if response.is_redirect:
                     raise Nonsense(
                         f"{self._server} at {self._address.shown} sends its callers elsewhere",
@@ -152,13 +182,27 @@ class Transport:
                 f"{self._server} broke the connection at {self._address.shown}", hint="See whether it still runs."
             ) from error
         except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError) as error:
-            raise ProviderError(f"{self._server} could not be asked at {self._address.shown}") from error
+            raise self._not_asked() from error
+
+    def _not_asked(self) -> ProviderError:
+        return ProviderError(
+            f"{self._server} could not be asked at {self._address.shown}",
+            hint="Correct base_url under [provider] in config.toml.",
+        )
 
     def _too_slow(self, seconds: float) -> TooSlow:
         return TooSlow(
             f"{self._server} took more than {seconds:g} seconds and was given up",
             hint="A smaller model, or fewer loaded ones, may be faster.",
         )
+
+
+def _tie(lifeline: Lifeline, event: str, told: Mapping[str, object]) -> None:
+    """Hear of a connection that was just made, the encrypted one in place of the plain one it stands on."""
+    made = told.get("return_value")
+    connected = made.get_extra_info("socket") if event in CONNECTED and isinstance(made, NetworkStream) else None
+    if isinstance(connected, socket.socket):
+        lifeline.tie(partial(shut_down, connected))
 
 
 def _trust(address: Address) -> ssl.SSLContext:

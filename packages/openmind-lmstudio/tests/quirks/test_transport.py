@@ -294,7 +294,7 @@ def test_the_token_shows_nowhere(
         with pytest.raises(ProviderError) as raised:
             connection.get(path, policy.LIST)
         told += [repr(raised.value), raised.value.hint, str(raised.value.__cause__)]
-    told += [repr(connection), repr(connection._open()), repr(connection._open()._http.headers)]
+    told += [repr(connection), repr(connection._open()), repr(connection._open()._exchanges.headers)]
 
     assert token not in " ".join(told)
     assert token not in caplog.text

@@ -6,6 +6,7 @@ from collections.abc import Generator
 
 import pytest
 from lmstudio_server import ScriptedServer, steps
+from lmstudio_server.server import Step
 from openmind.domain.answers import AnswerText
 from openmind.ports.answer_provider import Prompt
 from openmind_lmstudio.lifeline import Interruptible, Lifeline
@@ -17,11 +18,19 @@ WORD = {"type": "message.delta", "content": "Deep"}
 BEGUN = {"type": "chat.start", "model_instance_id": "acme/chat"}
 
 
-@pytest.mark.parametrize("events", [[BEGUN], [BEGUN, WORD]], ids=["before the first word", "between two words"])
+@pytest.mark.parametrize(
+    ("silent", "words"),
+    [
+        (steps.stall(30), 0),
+        (steps.events(BEGUN, stall_s=30), 0),
+        (steps.events(BEGUN, WORD, stall_s=30), 1),
+    ],
+    ids=["before the headers", "before the first word", "between two words"],
+)
 def test_another_thread_ends_the_wait_for_a_silent_model(
-    server: ScriptedServer, provider: LMStudioProvider, events: list[dict[str, object]]
+    server: ScriptedServer, provider: LMStudioProvider, silent: Step, words: int
 ) -> None:
-    server.script(CHAT, steps.events(*events, stall_s=30))
+    server.script(CHAT, silent)
     stream = provider.answerer("acme/chat").stream(PROMPT)
     heard: list[object] = []
     reader = threading.Thread(target=lambda: heard.extend(stream))
@@ -36,7 +45,7 @@ def test_another_thread_ends_the_wait_for_a_silent_model(
 
     assert not reader.is_alive()
     assert time.monotonic() - began < 1
-    assert heard == [AnswerText("Deep")] * (len(events) - 1)
+    assert heard == [AnswerText("Deep")] * words
     assert len(server.posts(CHAT)) == 1  # it is not asked again
 
 
@@ -61,12 +70,27 @@ def test_the_connection_serves_others_afterwards(server: ScriptedServer, provide
     assert list(provider.answerer("acme/chat").stream(PROMPT))
 
 
+def test_many_answers_on_their_way_keep_no_other_request_waiting(
+    server: ScriptedServer, provider: LMStudioProvider
+) -> None:
+    server.always(CHAT, steps.events(BEGUN, WORD, stall_s=30))
+    streams = [provider.answerer("acme/chat").stream(PROMPT) for _ in range(9)]
+
+    heard = [next(stream) for stream in streams]
+    listed = provider.models()
+
+    assert heard == [AnswerText("Deep")] * 9
+    assert listed
+    for stream in streams:
+        stream.close()
+
+
 def test_a_lifeline_that_was_cut_breaks_what_is_tied_to_it_later() -> None:
     lifeline, broken = Lifeline(), list[str]()
 
     lifeline.cut()
-    with lifeline.tied(lambda: broken.append("broken")):
-        pass
+    with lifeline.loosened():
+        lifeline.tie(lambda: broken.append("broken"))
     lifeline.cut()
 
     assert broken == ["broken"]
