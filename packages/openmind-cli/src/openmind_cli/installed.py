@@ -53,12 +53,22 @@ def look_at(found: Plugins) -> list[Installed]:
             overrides=_overrides(report.name, found),
             notes=(*_lost(report.name, found),),
         )
+        if report.is_used  # else it may have the name of one that is
+        else Installed(report, adds={}, overrides={}, notes=())
         for report in found.reports
     ]
 
 
-def _adds(plugin: str, found: Plugins) -> dict[str, list[str]]:
-    registries: dict[str, Registry[Any]] = {
+def names_taken(found: Plugins) -> dict[str, str]:
+    """The names of plugins and of what they registered, each with its package."""
+    registered = {
+        name: entry.distribution for each in _registries(found).values() for name, entry in each.entries.items()
+    }
+    return registered | {report.name: report.distribution for report in found.reports if report.is_used}
+
+
+def _registries(found: Plugins) -> dict[str, Registry[Any]]:
+    return {
         "extractors": found.extractors,
         "ocr": found.extractors.ocr,
         "providers": found.providers,
@@ -66,9 +76,12 @@ def _adds(plugin: str, found: Plugins) -> dict[str, list[str]]:
         "commands": found.commands,
         "routes": found.routes,
     }
+
+
+def _adds(plugin: str, found: Plugins) -> dict[str, list[str]]:
     names = {
         kind: sorted(name for name, entry in registry.entries.items() if entry.plugin == plugin)
-        for kind, registry in registries.items()
+        for kind, registry in _registries(found).items()
     }
     return {kind: listed for kind, listed in names.items() if listed}
 

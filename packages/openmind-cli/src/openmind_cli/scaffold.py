@@ -1,12 +1,14 @@
 """Writes a new plugin package from a template: one that works, to go on from."""
 
 import re
+from collections.abc import Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Literal
 
 from openmind.domain.errors import UsageError
+from openmind.domain.plugins import OURS
 
 Kind = Literal["extractor", "provider"]
 SUFFIX = ".template"
@@ -14,23 +16,28 @@ SUFFIX = ".template"
 _NAME = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
 
 
-def write_package(name: str, kind: Kind, into: Path) -> Path:
+def write_package(name: str, kind: Kind, into: Path, *, taken: Mapping[str, str] = {}) -> Path:
     """Write a package and return its folder.
 
     Args:
         name: `lyrics` or `openmind-lyrics`.
         kind: what it adds.
         into: the folder in which its own is made.
+        taken: names that plugins have already, and the packages that have them.
 
     Raises:
-        UsageError: the name cannot be one, or there is something in the way.
+        UsageError: the name cannot be one, or is taken, or there is something in the way.
     """
     short = name.strip().removeprefix("openmind-")
     if not _NAME.fullmatch(short) or len(short) > 40:
         raise UsageError(
             f"“{name}” is no name for a plugin", hint="Use lower-case letters, digits and “-”, such as `lyrics`."
         )
-    folder = into / f"openmind-{short}"
+    package = f"openmind-{short}"
+    holder = package if package in OURS else taken.get(short, package)
+    if package in OURS or holder != package:
+        raise UsageError(f"The name “{short}” is taken by the package {holder}", hint="Choose another name.")
+    folder = into / package
     try:
         folder.mkdir(parents=True)
         _write(files("openmind_cli") / "templates" / kind, folder, short)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from openmind.domain.errors import UsageError
+from openmind.plugins.manager import load_plugins
+from openmind_cli.installed import names_taken
 from openmind_cli.scaffold import Kind, write_package
 
 
@@ -59,6 +61,14 @@ def test_what_is_written_is_tidy(kind: Kind, tmp_path: Path) -> None:
 def test_a_name_that_cannot_be_one_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is no name for a plugin"):
         write_package(name, "extractor", tmp_path)
+
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["stores", "openmind-core", "api", "markdown", "local"])
+def test_a_name_of_another_plugin_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is taken by the package openmind-"):
+        write_package(name, "extractor", tmp_path, taken=names_taken(load_plugins()))
 
     assert not list(tmp_path.iterdir())
 

@@ -172,6 +172,22 @@ def test_no_stranger_can_take_a_name_of_ours(shelf: Shelf) -> None:
     assert plugins.extractors.registered("pdf").distribution == "openmind-extractors"
 
 
+@pytest.mark.parametrize("source", [GOOD, "raise ImportError"])
+def test_the_name_of_an_entry_point_is_taken_once_and_who_comes_second_harms_nobody(shelf: Shelf, source: str) -> None:
+    from importlib.metadata import entry_points
+
+    shelf.put("stores", source)
+
+    plugins = load_plugins((*shelf.points, *entry_points(group="openmind")), blocked={"extractors"})
+
+    [broken] = plugins.broken
+    assert (broken.name, broken.distribution) == ("stores", "stores")
+    assert "that of the package openmind-stores" in broken.error
+    assert "plugin_of_stores" not in sys.modules
+    assert plugins.stores.registered("local").distribution == "openmind-stores"
+    assert [report.distribution for report in plugins.reports if report.blocked] == ["openmind-extractors"]
+
+
 @pytest.mark.parametrize("how", ["configuration", "environment"])
 def test_one_that_is_blocked_is_not_even_imported(shelf: Shelf, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     shelf.put("bad", "raise RuntimeError")

@@ -7,7 +7,7 @@ from cyclopts import App, Parameter
 from openmind.installed import installed_plugins
 
 from openmind_cli.exit_codes import FAILED, OK
-from openmind_cli.installed import Installed, look_at
+from openmind_cli.installed import Installed, look_at, names_taken
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import line, note, print_columns, print_lines
@@ -68,7 +68,7 @@ def new(
     into
         The folder in which the package gets its own; the present one unless it is given.
     """
-    folder = write_package(name, kind, into)
+    folder = write_package(name, kind, into, taken=names_taken(installed_plugins()))
     print_lines(
         [
             line(f"Wrote {one_line(str(folder))}. Its tests pass already:"),

@@ -33,6 +33,10 @@ class PluginReport:
     """CPU time that its import took."""
     calls: tuple[HookCall, ...] = ()
 
+    @property
+    def is_used(self) -> bool:
+        return not (self.error or self.blocked)
+
 
 @frozen
 class PluginReports:

@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 
 from openmind.domain.errors import OpenMindError, PluginError
 from openmind.domain.plugins import OURS, HookCall, PluginReport
+from openmind.domain.sentences import as_message
 from openmind.plugins import hookspecs
 from openmind.plugins.implementations import check_implementations
 from openmind.plugins.registries import (
@@ -63,19 +64,33 @@ def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Colle
     unwanted = {name.strip() for name in os.environ.get(BLOCKED_VARIABLE, "").split(",")} | set(blocked)
     plugins = Plugins()
     reports = []
+    holders: dict[str, str] = {}
     for point in sorted(found, key=lambda point: (_package(point) not in OURS, point.name)):
         report = PluginReport(
             name=point.name, distribution=_package(point), version=point.dist.version if point.dist else ""
         )
-        if unwanted & {report.name, report.distribution}:
+        if report.distribution in unwanted:
+            reports.append(evolve(report, blocked=True))
+        elif report.name in holders:
+            reports.append(evolve(report, error=_taken(report.name, holders[report.name])))
+        elif report.name in unwanted:
+            holders[report.name] = report.distribution
             reports.append(evolve(report, blocked=True))
         else:
+            holders[report.name] = report.distribution
             reports.append(_load(point, report, plugins))
     return evolve(plugins, reports=tuple(sorted(reports, key=lambda report: report.name)))
 
 
 def _package(point: EntryPoint) -> str:
     return point.dist.name if point.dist else point.name
+
+
+def _taken(name: str, holder: str) -> str:
+    return as_message(
+        f"its entry point has the name “{name}”, which is that of the package {holder}; nothing of it was imported. "
+        f"It needs another name, or {holder} is left out by the name of its package"
+    )
 
 
 def _load(point: EntryPoint, report: PluginReport, plugins: Plugins) -> PluginReport:
