@@ -12,6 +12,7 @@ from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk, stream_chat
 from openmind_lmstudio.completions import stream_completion
 from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.errors import NoModelLoaded, NothingSaid, ReasoningRefused
+from openmind_lmstudio.habits import Habits
 from openmind_lmstudio.lifeline import Interruptible, Lifeline
 from openmind_lmstudio.models import Dialect
 from openmind_lmstudio.readiness import Prepare, Ready
@@ -40,8 +41,9 @@ class Attempt:
 class ServedAnswers:
     """One chat model of a server."""
 
-    def __init__(self, connection: Connection, *, model: str, prepare: Prepare) -> None:
+    def __init__(self, connection: Connection, *, model: str, prepare: Prepare, habits: Habits) -> None:
         self._connection = connection
+        self._habits = habits
         self._model = model
         self._prepare = prepare
 
@@ -74,6 +76,8 @@ class ServedAnswers:
                             spoken += part.text
                             yield part
                         elif isinstance(part, ChatReply):
+                            if not part.cut:
+                                self._habits.note(attempt.ready, attempt.request.reasoning, part.raw)
                             yield from self._finish(part, spoken)
                             return
                         elif prompt.reasoning:
@@ -108,7 +112,8 @@ class ServedAnswers:
 
     def _talk(self, attempt: Attempt, lifeline: Lifeline) -> Talk:
         talk = stream_chat if attempt.ready.dialect is Dialect.NATIVE else stream_completion
-        return talk(self._connection, attempt.request, lifeline)
+        guarded = self._habits.may_think_unmarked(attempt.ready, attempt.request.reasoning)
+        return talk(self._connection, evolve(attempt.request, guarded=guarded), lifeline)
 
     def _finish(self, reply: ChatReply, spoken: str) -> Iterator[AnswerText | Reply]:
         """Give what the whole answer has beyond the pieces, and the whole."""

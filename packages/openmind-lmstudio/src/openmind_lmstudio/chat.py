@@ -1,8 +1,8 @@
 """LM Studio's own chat route: what is sent, and what comes back."""
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Iterator
 
-from attrs import frozen
+from attrs import evolve, frozen
 from openmind.domain.answers import AnswerReasoning
 
 from openmind_lmstudio.connection import Connection, EventStream
@@ -26,6 +26,8 @@ class ChatRequest:
     max_output_tokens: int | None = None
     keep: bool = False
     previous: str | None = None
+    guarded: bool = False
+    """Whether the answer may begin within a thought; not sent."""
 
 
 @frozen(kw_only=True)
@@ -33,6 +35,8 @@ class ChatReply:
     """A whole answer."""
 
     text: str
+    raw: str = ""
+    """The text with the thoughts that the server left in it."""
     reasoning: str = ""
     response_id: str | None = None
     cut: bool = False
@@ -59,9 +63,11 @@ def body_of(request: ChatRequest, *, stream: bool) -> dict[str, object]:
 
 def read_reply(result: Record, request: ChatRequest) -> ChatReply:
     """Read a whole answer. There is no finish reason: the count of tokens tells whether it was cut."""
+    raw = _joined(result, "message")
     limit, written = request.max_output_tokens, result.record("stats").count("total_output_tokens")
     return ChatReply(
-        text=without_thoughts(_joined(result, "message")),
+        text=without_thoughts(raw),
+        raw=raw,
         reasoning=_joined(result, "reasoning"),
         response_id=result.text("response_id") or None,
         cut=limit is not None and written is not None and written >= limit,
@@ -80,31 +86,39 @@ def stream_chat(connection: Connection, request: ChatRequest, lifeline: Lifeline
 
 
 def _read(events: EventStream, connection: Connection, request: ChatRequest) -> Talk:
-    told = ThoughtFilter()
-
+    guarded = request.guarded
+    told = ThoughtFilter(guarded=guarded)
     for event in events:
         document = Record.of(decode(event.data))
         kind = document.text("type") or event.name
         pieces: Iterable[Piece] = ()
         if kind == "message.start":
-            pieces, told = told.finish(), ThoughtFilter()  # thoughts may stand in front of each message
+            pieces, told = told.finish(), ThoughtFilter(guarded=guarded)  # thoughts may stand in front of each message
         elif kind == "message.delta":
             pieces = told.feed(document.text("content"))
         elif kind == "reasoning.delta":
-            pieces = [AnswerReasoning(document.text("content"))]
+            guarded = False
+            pieces = [*told.trust(), AnswerReasoning(document.text("content"))]
         elif kind == "error":
             raise connection.error(document.members, status=200, model=request.model) or Nonsense(
                 "an error without an error"
             )
         elif kind == "chat.end":
-            yield from told.finish()
-            yield read_reply(document.record("result"), request)
+            yield from ended(told, read_reply(document.record("result"), request))
             return
         for piece in pieces:
             events.hurry()
             yield piece
-    yield from told.finish()
+    yield from told.finish(whole=False)
     raise StreamBroken(f"{connection.server} ended the answer before it was whole")
+
+
+def ended(told: ThoughtFilter, reply: ChatReply) -> Iterator[Piece | ChatReply]:
+    """Give what was held back, and the whole. An answer that was cut before it was certain to be one is a thought."""
+    if reply.cut and told.holding:
+        reply = evolve(reply, text="", reasoning=reply.raw)
+    yield from told.finish(whole=not reply.cut)
+    yield reply
 
 
 def _joined(result: Record, kind: str) -> str:

@@ -2,7 +2,7 @@
 
 from openmind.domain.answers import AnswerReasoning
 
-from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk
+from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk, ended
 from openmind_lmstudio.connection import Connection, EventStream
 from openmind_lmstudio.errors import StreamBroken
 from openmind_lmstudio.lifeline import Lifeline
@@ -50,12 +50,12 @@ def stream_completion(connection: Connection, request: ChatRequest, lifeline: Li
 
 
 def _read(events: EventStream, connection: Connection, request: ChatRequest) -> Talk:
-    told = ThoughtFilter()
+    told = ThoughtFilter(guarded=request.guarded)
     text, thoughts, finish = "", "", ""
     for event in events:
         if event.data.strip() == _DONE:
-            yield from told.finish()
-            yield ChatReply(text=without_thoughts(text), reasoning=thoughts, cut=finish == "length")
+            reply = ChatReply(text=without_thoughts(text), raw=text, reasoning=thoughts, cut=finish == "length")
+            yield from ended(told, reply)
             return
         chunk = Record.of(decode(event.data))
         error = connection.error(chunk.members, status=200, model=request.model)
@@ -69,10 +69,11 @@ def _read(events: EventStream, connection: Connection, request: ChatRequest) -> 
             events.hurry()
         if thought:
             thoughts += thought
+            yield from told.trust()
             yield AnswerReasoning(thought)
         text += piece
         yield from told.feed(piece)
-    yield from told.finish()
+    yield from told.finish(whole=False)
     raise StreamBroken(f"{connection.server} ended the answer before it was whole")
 
 

@@ -16,6 +16,7 @@ from openmind_lmstudio.config import OpenAICompatibleConfig
 from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.embedding_requests import EmbeddingRequests
 from openmind_lmstudio.embeddings import ServedEmbeddings
+from openmind_lmstudio.habits import Habits
 from openmind_lmstudio.health import sentence, told_of
 from openmind_lmstudio.images import ServedDescriber
 from openmind_lmstudio.models import Dialect, Listing, read_openai
@@ -42,6 +43,7 @@ class OpenAICompatibleProvider:
         address.require_local(allow_remote=config.allow_remote)
         self._connection = connection or Connection(address, server=_SERVER, token_env=config.api_token_env)
         self._turns = Turns()
+        self._habits = Habits()
 
     @property
     def display_name(self) -> str:
@@ -81,7 +83,7 @@ class OpenAICompatibleProvider:
         return ServedEmbeddings(requests, connection=self._connection, provider=NAME, model=model, turns=self._turns)
 
     def answerer(self, model: str) -> ServedAnswers:
-        return ServedAnswers(self._connection, model=model, prepare=self._ready)
+        return ServedAnswers(self._connection, model=model, prepare=self._ready, habits=self._habits)
 
     def describer(self, model: str) -> ServedDescriber:
         return ServedDescriber(self._connection, model=model, prepare=self._ready)

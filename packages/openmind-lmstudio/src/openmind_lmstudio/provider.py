@@ -12,6 +12,7 @@ from openmind_lmstudio.config import LMStudioConfig
 from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.embedding_requests import EmbeddingRequests
 from openmind_lmstudio.embeddings import ServedEmbeddings
+from openmind_lmstudio.habits import Habits
 from openmind_lmstudio.health import sentence, told_of
 from openmind_lmstudio.images import ServedDescriber
 from openmind_lmstudio.models import Dialect
@@ -39,6 +40,7 @@ class LMStudioProvider:
         self._connection = connection or Connection(address, server=DISPLAY_NAME, token_env=config.api_token_env)
         self._client = LMStudioClient(self._connection)
         self._turns = Turns()
+        self._habits = Habits()
 
     @property
     def display_name(self) -> str:
@@ -73,7 +75,7 @@ class LMStudioProvider:
         return ServedEmbeddings(requests, connection=self._connection, provider=NAME, model=model, turns=self._turns)
 
     def answerer(self, model: str) -> ServedAnswers:
-        return ServedAnswers(self._connection, model=model, prepare=self._ready_to_chat)
+        return ServedAnswers(self._connection, model=model, prepare=self._ready_to_chat, habits=self._habits)
 
     def describer(self, model: str) -> ServedDescriber:
         return ServedDescriber(self._connection, model=model, prepare=self._ready_to_chat)

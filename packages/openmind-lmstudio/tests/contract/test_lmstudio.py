@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from lmstudio_server import ScriptedServer, embedding, llm, steps
-from openmind.ports.answer_provider import AnswerProvider
+from openmind.ports.answer_provider import AnswerProvider, Prompt
 from openmind.testing.contracts.answer_provider import AnswerProviderContract
 from openmind.testing.contracts.embedding_provider import EmbeddingProviderContract
 from openmind.testing.contracts.image_describer import ImageDescriberContract
@@ -89,8 +89,10 @@ class TestOlderLMStudioAnswers(TestLMStudioAnswers):
     @pytest.fixture
     def breaking(self, server: ScriptedServer, provider: LMStudioProvider) -> AnswerProvider:
         server.studio.version = "0.3"
+        answerer = provider.answerer("acme/chat")
+        list(answerer.stream(Prompt(system="", user="How is the well?")))  # it is known now not to think unmarked
         server.always(COMPLETIONS, steps.events('{"choices": [{"delta": {"content": "The well"}}]}'))
-        return provider.answerer("acme/chat")
+        return answerer
 
     @pytest.fixture
     def silent(self, server: ScriptedServer, provider: LMStudioProvider) -> AnswerProvider:

@@ -84,8 +84,10 @@ class TestOpenAICompatibleAnswers(AnswerProviderContract):
 
     @pytest.fixture
     def breaking(self, server: ScriptedServer, provider: OpenAICompatibleProvider) -> AnswerProvider:
+        answerer = provider.answerer("acme-chat")
+        list(answerer.stream(Prompt(system="", user="How is the well?")))  # it is known now not to think unmarked
         server.always(COMPLETIONS, steps.events('{"choices": [{"delta": {"content": "The well"}}]}', cut=True))
-        return provider.answerer("acme-chat")
+        return answerer
 
     @pytest.fixture
     def silent(self, server: ScriptedServer, provider: OpenAICompatibleProvider) -> AnswerProvider:

@@ -178,14 +178,62 @@ def test_thoughts_inside_the_text_never_reach_the_answer(
     assert thoughts == ("Let me see." if wanted else "")
 
 
-def test_thoughts_whose_opening_the_template_wrote_are_not_in_the_whole_text(
-    server: ScriptedServer, answerer: ServedAnswers
+@pytest.mark.parametrize("version", ["0.4", "0.3"])
+def test_thoughts_whose_opening_the_template_wrote_are_never_shown(
+    server: ScriptedServer, thinker: ServedAnswers, version: str
+) -> None:
+    server.studio.version = version
+    server.studio.answer = ["Let me see.", "</th", "ink>\n\n", "It is", " dry."]
+
+    *pieces, reply = thinker.stream(PROMPT)
+
+    assert pieces == [AnswerText("It is"), AnswerText(" dry.")]
+    assert reply.text == "It is dry."
+
+
+def test_a_server_that_parts_thoughts_itself_is_listened_to_word_by_word(
+    server: ScriptedServer, thinker: ServedAnswers
+) -> None:
+    server.studio.answer = ["It is", " dry."]
+
+    *pieces, _ = thinker.stream(THOUGHTFUL)
+
+    assert AnswerText("It is") in pieces
+
+
+def test_a_model_that_leaked_a_thought_once_is_held_back_from_then_on(
+    server: ScriptedServer, provider: LMStudioProvider
 ) -> None:
     server.studio.answer = ["Let me see.", "</think>", "It is dry."]
+    list(provider.answerer("acme/chat").stream(PROMPT))  # nothing told that it thinks
 
-    *_, reply = answerer.stream(PROMPT)
+    *pieces, _ = provider.answerer("acme/chat").stream(PROMPT)
 
-    assert reply.text == "It is dry."
+    assert pieces == [AnswerText("It is dry.")]
+
+
+def test_a_model_that_answered_without_a_thought_speaks_at_once_from_then_on(
+    server: ScriptedServer, provider: LMStudioProvider, thinker: ServedAnswers
+) -> None:
+    server.studio.answer = ["It is", " dry."]
+
+    *first, _ = thinker.stream(PROMPT)
+    *second, _ = provider.answerer("acme/thinker").stream(PROMPT)
+
+    assert first == [AnswerText("It is dry.")]
+    assert second == [AnswerText("It is"), AnswerText(" dry.")]
+
+
+def test_what_broke_off_before_it_was_certain_to_be_an_answer_is_not_shown(
+    server: ScriptedServer, thinker: ServedAnswers
+) -> None:
+    server.always(CHAT, steps.events(said("The plan is"), cut=True))
+    heard: list[str] = []
+
+    with pytest.raises(ProviderError):
+        listen(thinker.stream(PROMPT), heard)
+
+    assert heard == []
 
 
 @pytest.mark.parametrize("where", ["reasoning_content", "reasoning", "content"])
@@ -434,6 +482,7 @@ def test_an_answer_at_its_greatest_length_is_incomplete(server: ScriptedServer, 
 
 def test_an_older_server_tells_when_an_answer_was_cut(server: ScriptedServer, answerer: ServedAnswers) -> None:
     server.studio.version = "0.3"
+    list(answerer.stream(PROMPT))  # it is known now not to think unmarked
     chunk = '{"choices": [{"delta": {"content": "It is"}, "finish_reason": "length"}]}'
     server.always(COMPLETIONS, steps.events(chunk, "[DONE]"))
     stream = answerer.stream(PROMPT)

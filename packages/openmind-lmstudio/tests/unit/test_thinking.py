@@ -9,10 +9,10 @@ from openmind_lmstudio.thinking import ThoughtFilter, without_thoughts
 PLAIN = st.text(st.characters(blacklist_characters="<>"), min_size=1).filter(lambda text: text.strip() == text)
 
 
-def told(text: str, places: list[int]) -> tuple[str, str]:
+def told(text: str, places: list[int], thoughts: ThoughtFilter | None = None) -> tuple[str, str]:
     """Feed a text in pieces; return what was said and what was thought."""
     edges = [0, *sorted(place % (len(text) + 1) for place in places), len(text)]
-    thoughts = ThoughtFilter()
+    thoughts = thoughts or ThoughtFilter()
     pieces = [piece for start, end in pairwise(edges) for piece in thoughts.feed(text[start:end])]
     pieces += thoughts.finish()
     said = "".join(piece.text for piece in pieces if isinstance(piece, AnswerText))
@@ -58,6 +58,24 @@ def test_a_text_without_thoughts_passes_unchanged(text: str, places: list[int]) 
 )
 def test_only_what_stands_in_front_is_a_thought(text: str, said: str) -> None:
     assert without_thoughts(text) == said
+
+
+@settings(deadline=None, max_examples=50)
+@given(thought=PLAIN, answer=PLAIN, places=st.lists(st.integers(0, 500), max_size=10))
+def test_a_thought_without_an_opening_mark_is_parted_where_one_may_come(
+    thought: str, answer: str, places: list[int]
+) -> None:
+    text = f"{thought}</think>\n\n{answer}"
+
+    assert told(text, places, ThoughtFilter(guarded=True)) == (answer, thought)
+
+
+def test_what_is_held_back_is_told_when_the_server_parts_thoughts_itself() -> None:
+    thoughts = ThoughtFilter(guarded=True)
+
+    assert thoughts.feed("The") == []
+    assert thoughts.trust() == [AnswerText("The")]
+    assert thoughts.feed(" well") == [AnswerText(" well")]
 
 
 def test_words_come_at_once() -> None:
