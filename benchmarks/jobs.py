@@ -65,12 +65,13 @@ RECOVERY = """
 import sys, time
 from openmind import open_memory
 from openmind.application.recovery import Recovery
+from openmind.application.sweeping import Sweeping
 with open_memory(sys.argv[1]) as memory, memory.storage.index_lock():
     began = time.process_time()
-    recovery = Recovery(catalog=memory.storage.catalog, chunks=memory.storage.chunks)
-    recovery.recover()
-    recovery.sweep(grace_s=0.0)
-    recovery.seal()
+    Recovery(catalog=memory.storage.catalog, chunks=memory.storage.chunks).recover()
+    sweeping = Sweeping(catalog=memory.storage.catalog, chunks=memory.storage.chunks)
+    sweeping.sweep(grace_s=0.0)
+    sweeping.seal()
     print(time.process_time() - began)
 """
 

@@ -2,7 +2,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from openmind.application import recovery
+from openmind.application import sweeping
 from openmind.domain.errors import (
     SourceExists,
     SourceForbidden,
@@ -76,7 +76,7 @@ def test_searches_go_on_while_a_source_is_taken_off_the_disk(world, memory, tmp_
 
 
 def test_a_deleted_file_leaves_no_trace_in_the_home(world, memory, monkeypatch) -> None:
-    monkeypatch.setattr("openmind.application.recovery.VERSION_AGE_S", 0.0)
+    monkeypatch.setattr("openmind.application.sweeping.VERSION_AGE_S", 0.0)
     world.write("stays.txt", "heliotrope")
     path = world.write(f"{MARKER}.txt", f"{MARKER} in the garden")
     memory.index()
@@ -86,7 +86,7 @@ def test_a_deleted_file_leaves_no_trace_in_the_home(world, memory, monkeypatch) 
     memory.index()
 
     assert everywhere(world.home) == []
-    assert recovery.GRACE_S == 60.0
+    assert sweeping.GRACE_S == 60.0
 
 
 def test_another_source_with_the_same_text_keeps_it(world, memory, tmp_path) -> None:

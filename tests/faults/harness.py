@@ -29,8 +29,8 @@ from pathlib import Path
 import attrs
 import openmind_stores
 from openmind import OpenMind, open_memory
-from openmind.application import batch, index_pass, recovery
-from openmind.application.recovery import Recovery
+from openmind.application import batch, sweeping
+from openmind.application.sweeping import Sweeping
 from openmind.domain.control import Wish
 from openmind.domain.models import EmbedderIdentity
 from openmind.plugins.manager import Plugins, load_plugins
@@ -55,8 +55,8 @@ GRACE_S = 5.0
 def hurry() -> None:
     """Let small runs do what large ones do: commit in several batches, merge, sweep, give space back."""
     batch.BATCH_ROWS = 8
-    index_pass.GRACE_S = recovery.VERSION_AGE_S = GRACE_S
-    Recovery.sweep.__kwdefaults__["grace_s"] = GRACE_S
+    sweeping.VERSION_AGE_S = GRACE_S
+    Sweeping.sweep.__kwdefaults__["grace_s"] = GRACE_S
 
 
 # Faults: ports that take notice of every step.

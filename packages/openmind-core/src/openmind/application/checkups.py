@@ -11,7 +11,9 @@ from openmind.application.home_keeping import HomeKeeping
 from openmind.application.indexing import IndexService
 from openmind.application.jobs import JobService
 from openmind.application.rebuilding import Rebuild
-from openmind.application.recovery import Recovery, damage
+from openmind.application.recovery import Recovery
+from openmind.application.suspicion import damage
+from openmind.application.sweeping import Sweeping
 from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.errors import IndexingBusy, StoreReadOnly
 from openmind.domain.models import ProviderHealth
@@ -120,13 +122,16 @@ class Doctor:
         rebuilt = self._rebuild()
         if rebuilt:
             yield f"Made the passages of {rebuilt:,} files again from the kept text."
-        recovery.sweep()
+        sweeping = Sweeping(catalog=self.storage.catalog, chunks=self.storage.chunks)
+        sweeping.sweep()
         if self.storage.examine().quarantined:
             self.storage.chunks.discard_quarantined()
             yield "Deleted what had been moved aside because it could not be read."
         with self.storage.catalog.writing() as session:
             session.drop_unused_texts()
-        recovery.seal()
+        sweeping.clean()
+        sweeping.erase()
+        sweeping.seal()
 
     def _rebuild(self) -> int:
         with self.storage.catalog.reading() as snapshot:

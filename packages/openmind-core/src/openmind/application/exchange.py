@@ -7,7 +7,7 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.application.importing import Import
-from openmind.application.recovery import Recovery
+from openmind.application.sweeping import Sweeping
 from openmind.domain import packing
 from openmind.domain.archives import ImportReport, KeptText, Manifest
 from openmind.domain.chunks import ChunkRow
@@ -92,7 +92,7 @@ class ExchangeService:
                 except BaseException:
                     self._clear()
                     raise
-            Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks).seal()
+            Sweeping(catalog=self.storage.catalog, chunks=self.storage.chunks).seal()
         return report
 
     def _require_empty(self) -> None:

@@ -10,6 +10,7 @@ from openmind.application.discovery import SourceScan, note_device, waiting_key
 from openmind.application.formats import Formats
 from openmind.application.plan import PAGE, Plan
 from openmind.application.run_log import RunLog
+from openmind.application.sweeping import owe_purge
 from openmind.domain.changes import ChangeKind, deletions_need_consent
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId
@@ -135,5 +136,7 @@ class Forgetting:
         if ids:
             with self.catalog.writing() as session:
                 # Nobody misses what was deleted: unlike replaced passages these need no grace.
-                self.log.count(removed=session.forget(ids, at=0.0))
+                removed = session.forget(ids, at=0.0)
+                owe_purge(session)
+            self.log.count(removed=removed)
             ids.clear()

@@ -14,8 +14,9 @@ from openmind.application.intake import Intake
 from openmind.application.plan import Plan
 from openmind.application.provider_trouble import ProviderTrouble
 from openmind.application.rebuilding import Rebuild
-from openmind.application.recovery import GRACE_S, Recovery
+from openmind.application.recovery import Recovery
 from openmind.application.run_log import RunLog
+from openmind.application.sweeping import Sweeping, drop_unneeded
 from openmind.application.tables import LAYOUT, Targets
 from openmind.application.vectors_later import VectorsLater
 from openmind.domain.analysis import ANALYSER_VERSION
@@ -54,6 +55,10 @@ class IndexPass:
         return Recovery(catalog=self._storage.catalog, chunks=self._storage.chunks)
 
     @property
+    def _sweeping(self) -> Sweeping:
+        return Sweeping(catalog=self._storage.catalog, chunks=self._storage.chunks)
+
+    @property
     def _embedding(self) -> Embedding:
         return Embedding(catalog=self._storage.catalog, enough=self.attention.is_wanted_elsewhere)
 
@@ -64,10 +69,9 @@ class IndexPass:
             Stopped: it was asked to stop; what was committed before stays.
         """
         self.log.beat(force=True)
-        recovery = self._recovery
-        for sentence in recovery.recover():
+        for sentence in self._recovery.recover():
             self.log.notice(sentence)
-        recovery.sweep()
+        self._sweeping.sweep()
         self._bring_back()
         self._discover()
         added = 0
@@ -77,7 +81,7 @@ class IndexPass:
             self._embed_later(targets)
             self._note_layout(targets)
         self._forget()
-        self._tidy(recovery, added)
+        self._tidy(added)
         return self._trouble.first
 
     def give_up(self) -> None:
@@ -88,13 +92,10 @@ class IndexPass:
     def leave_in_order(self) -> None:
         """End after everything open was committed: the next run need not compare the stores."""
         self.give_up()
-        recovery = self._recovery
-        if recovery.sweep():
-            recovery.clean()
-        if self._lost_a_source():  # no later run may ever come
-            with self._storage.catalog.writing() as session:
-                session.drop_unused_texts()
-        recovery.seal()
+        sweeping = self._sweeping
+        sweeping.clean(wrote=bool(sweeping.sweep()))
+        sweeping.erase()
+        sweeping.seal()
 
     def _bring_back(self) -> None:
         """Make lost passages again from the kept text: that needs no file, and so no source that is at hand."""
@@ -178,7 +179,7 @@ class IndexPass:
             log=self.log,
             attention=self.attention,
             embedding=self._embedding,
-            recovery=self._recovery,
+            sweeping=self._sweeping,
             trouble=self._trouble,
         )
         return intake.take_in()
@@ -220,26 +221,20 @@ class IndexPass:
         for scan in self._scans.values():
             forgetting.forget_gone(scan)
 
-    def _tidy(self, recovery: Recovery, added: int) -> None:
-        # A source that was removed meanwhile is to leave no trace, and no later run may ever come.
-        swept = recovery.sweep(grace_s=0.0 if self._lost_a_source() else GRACE_S)
-        recovery.drop_dead()
+    def _tidy(self, added: int) -> None:
+        sweeping = self._sweeping
+        swept = sweeping.sweep()
+        self._recovery.drop_dead()
         if added:
             with self._storage.catalog.reading() as snapshot:
                 tables = snapshot.tables()
             for table in tables:
                 self._storage.chunks.merge(table.name)
-        recovery.clean(touched=bool(added or swept))
+        sweeping.clean(wrote=bool(added or swept))
         with self._storage.catalog.writing() as session:
             session.drop_plan(self.log.run.id)
-            session.drop_unused_texts()
-            whole = not session.counts().missing_vectors
-            if whole and not any(table.state is TableState.FILLING for table in session.tables()):
-                session.drop_journal()  # of work that was never published
+            drop_unneeded(session)
         if added or swept:
             self._storage.catalog.tidy()  # the plan of a first run takes as much room as what is known of its files
-        recovery.seal()
-
-    def _lost_a_source(self) -> bool:
-        with self._storage.catalog.reading() as snapshot:
-            return not self._scans.keys() <= {source.id for source in snapshot.sources(enabled_only=True)}
+        sweeping.erase()  # a source that was removed meanwhile is to leave no trace, and no later run may ever come
+        sweeping.seal()

@@ -4,24 +4,22 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
-import attrs
 from attrs import frozen
 
 from openmind.application.attention import Attention, Stopped
 from openmind.application.index_means import IndexMeans
 from openmind.application.index_pass import IndexPass
-from openmind.application.recovery import Recovery, suspect
-from openmind.application.run_log import RunLog
+from openmind.application.recovery import Recovery
+from openmind.application.run_log import RunLog, end_dead_runs
+from openmind.application.suspicion import suspect
+from openmind.application.sweeping import Sweeping
 from openmind.domain.control import RunControl, Uninterrupted
 from openmind.domain.errors import NoSources, OpenMindError, StoreDamaged
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import JobId, new_run_id
-from openmind.domain.jobs import RUN_DIED, IndexReport, IndexRun, JobState, ProcessMark
+from openmind.domain.jobs import IndexReport, IndexRun, JobState, ProcessMark
 from openmind.domain.journal import SILENCE, Journal
 from openmind.ports.storage import Storage
-
-LATEST_RUNS = 20
-"""Runs that may not have been told how they ended."""
 
 
 @frozen(kw_only=True)
@@ -89,8 +87,13 @@ class IndexService:
 
     def _sweep_the_last(self) -> None:
         """Take off the disk what the sources left that were removed last."""
+        catalog, chunks = self._storage.catalog, self._storage.chunks
         with self._storage.index_lock():
-            Recovery(catalog=self._storage.catalog, chunks=self._storage.chunks).erase(grace_s=0.0)
+            end_dead_runs(catalog, at=self.means.now().isoformat())
+            Recovery(catalog=catalog, chunks=chunks).recover()
+            sweeping = Sweeping(catalog=catalog, chunks=chunks)
+            sweeping.erase()
+            sweeping.seal()
 
     def _begin(self, progress: EventSink, job_id: JobId | None) -> RunLog:
         run = IndexRun(
@@ -100,20 +103,11 @@ class IndexService:
             process=self.process(),
             job_id=job_id,
         )
-        self._end_dead_runs(at=run.started_at)
+        end_dead_runs(self._storage.catalog, at=run.started_at)
         self.journal.note("index.began", run=run.id, job=job_id)
         log = RunLog(catalog=self._storage.catalog, run=run, sink=progress, now=self.means.now)
         log.save()
         return log
-
-    def _end_dead_runs(self, *, at: str) -> None:
-        """Whoever holds the index lock is the only one that indexes: other runs that seem to go on do not."""
-        with self._storage.catalog.writing() as session:
-            for run in session.runs(limit=LATEST_RUNS):
-                if not run.state.finished:
-                    session.save_run(
-                        attrs.evolve(run, state=JobState.FAILED, finished_at=at, error=RUN_DIED, current_file="")
-                    )
 
     def _note_failure(self, log: RunLog, reason: str) -> None:
         """Write down why the run failed, if the catalog can still be written; nobody listens any more."""

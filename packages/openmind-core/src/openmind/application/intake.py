@@ -17,8 +17,8 @@ from openmind.application.hostile_reading import HostileReading
 from openmind.application.index_means import IndexMeans
 from openmind.application.plan import ALL_BUT_GONE, Plan
 from openmind.application.provider_trouble import ProviderTrouble
-from openmind.application.recovery import Recovery
 from openmind.application.run_log import RunLog
+from openmind.application.sweeping import Sweeping
 from openmind.application.tables import Targets
 from openmind.application.triage import CHANGED_MEANWHILE, Triage
 from openmind.domain.files import FileReason, FileRecord
@@ -41,7 +41,7 @@ class Intake:
     log: RunLog
     attention: Attention
     embedding: Embedding
-    recovery: Recovery
+    sweeping: Sweeping
     trouble: ProviderTrouble
     _batch: OpenBatch = field(default=Factory(lambda self: self._new_batch(), takes_self=True), init=False)
     _hostile: HostileReading = field(default=Factory(lambda self: self._new_reading(), takes_self=True), init=False)
@@ -75,7 +75,7 @@ class Intake:
 
     def commit(self) -> None:
         """Make what is open visible."""
-        self.recovery.sweep_if_crowded()
+        self.sweeping.sweep_if_crowded()
         self._triage.close()  # a server may take long to embed
         self._batch.commit()
         self._triage.committed()

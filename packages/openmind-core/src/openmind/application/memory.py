@@ -15,9 +15,9 @@ from openmind.application.indexing import IndexService
 from openmind.application.jobs import JobService
 from openmind.application.lately import Lately
 from openmind.application.models import ModelService
-from openmind.application.recovery import damage
 from openmind.application.searching import SearchService
 from openmind.application.sources import SourceService
+from openmind.application.suspicion import damage
 from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AskRequest
 from openmind.domain.arguments import texts
 from openmind.domain.config import Config

@@ -12,6 +12,7 @@ from openmind.domain.events import EventSink, Progress
 from openmind.domain.files import FileReason, FileStatus
 from openmind.domain.jobs import (
     MAX_REPORTED,
+    RUN_DIED,
     FileFailure,
     IndexReport,
     IndexRun,
@@ -25,6 +26,8 @@ SAVE_EVERY_S = 1.0
 """A run's row is written at most this often: it is a heartbeat, not a log."""
 TELL_EVERY_S = 0.1
 PAGE = 200
+LATEST_RUNS = 20
+"""Runs that may not have been told how they ended."""
 _FAILED = frozenset(reason for reason in FileReason if reason.status is FileStatus.FAILED)
 
 
@@ -153,3 +156,12 @@ class RunLog:
                 notice=notice,
             )
         )
+
+
+def end_dead_runs(catalog: Catalog, *, at: str) -> None:
+    """End the runs whose process died. Whoever holds the index lock knows: no other one goes on."""
+    with catalog.writing() as session:
+        for run in session.runs(limit=LATEST_RUNS):
+            if not run.state.finished:
+                ended = attrs.evolve(run, state=JobState.FAILED, finished_at=at, error=RUN_DIED, current_file="")
+                session.save_run(ended)

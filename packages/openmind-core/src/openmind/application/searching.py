@@ -8,8 +8,8 @@ from attrs import evolve, field, frozen
 
 from openmind.application.embedders import BUILTIN
 from openmind.application.patience import patiently
-from openmind.application.recovery import suspect
 from openmind.application.snapshot_search import Findings, Question, SnapshotSearch
+from openmind.application.suspicion import suspect
 from openmind.application.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
 from openmind.domain.arguments import text, whole_number

@@ -2,12 +2,15 @@
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from attrs import evolve, frozen
 
 from openmind.application.recovery import Recovery
+from openmind.application.run_log import end_dead_runs
+from openmind.application.sweeping import Sweeping, owe_erasure
 from openmind.domain.errors import (
     IndexingBusy,
     JobActive,
@@ -18,7 +21,7 @@ from openmind.domain.errors import (
     SourceNotFolder,
     SourceOverlaps,
     SourceUnreadable,
-    StoreDamaged,
+    StoreError,
 )
 from openmind.domain.ids import SourceId, new_source_id
 from openmind.domain.jobs import IndexJob
@@ -131,7 +134,7 @@ class SourceService:
             JobActive: a background job is unfinished.
         """
         report = self.forget(source_id)
-        if report.chunks_removed:
+        if report.files_removed:
             try:
                 self.sweep_elsewhere()
             except JobError as error:  # nobody finds it any more; the next run sweeps
@@ -159,6 +162,7 @@ class SourceService:
             counts = session.source_counts(source_id)
             session.delete_source(source_id)
             session.drop_unused_texts()
+            owe_erasure(session)
         self.journal.note("source.removed", source=source.id, files=counts.files)
         return RemovalReport(
             source_id=source.id,
@@ -168,16 +172,23 @@ class SourceService:
         )
 
     def sweep(self) -> None:
-        """Take off the disk what removed sources left there."""
+        """Take off the disk what removed sources left there; where that fails, the next run goes on with it."""
         try:
-            with self.storage.index_lock():
-                Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks).erase()
-        except IndexingBusy:
-            return  # the run that holds the lock sweeps before it ends
-        except StoreDamaged:
-            return  # the source is out of memory; the next run mends the index
-        finally:
-            self.storage.catalog.tidy()
+            try:
+                self._erase()
+            finally:
+                self.storage.catalog.tidy()
+        except StoreError as error:  # the source is out of memory all the same
+            self.journal.note("source.not_swept", code=error.code)
+
+    def _erase(self) -> None:
+        catalog, chunks = self.storage.catalog, self.storage.chunks
+        with suppress(IndexingBusy), self.storage.index_lock():  # the run that holds it sweeps before it ends
+            end_dead_runs(catalog, at=self.now().isoformat())
+            Recovery(catalog=catalog, chunks=chunks).recover()  # before anything is sealed as the truth
+            sweeping = Sweeping(catalog=catalog, chunks=chunks)
+            sweeping.erase()
+            sweeping.seal()
 
     def _refuse_overlap(self, source: Source, session: CatalogReader) -> None:
         for other in session.sources():

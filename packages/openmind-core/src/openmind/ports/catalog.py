@@ -252,7 +252,7 @@ class CatalogWriter(CatalogReader, Protocol):
     def delete_source(self, source_id: SourceId) -> None:
         """Delete a source and all records of its files; their live generations become garbage that is due at once.
 
-        Nothing happens when there is no such source.
+        No plan names them any more. Nothing happens when there is no such source.
         """
         ...
 

@@ -38,6 +38,8 @@ class MemoryWriter(MemoryReader):
     def delete_source(self, source_id: SourceId) -> None:
         self.forget([r.id for r in self.contents.in_order() if r.source_id == source_id], at=DUE_AT_ONCE)
         self.contents.sources.pop(source_id, None)
+        lines = self.contents.lines
+        self.contents.lines = {at: line for at, line in lines.items() if line[1].source_id != source_id}
 
     def begin(self, table_ids: Sequence[int], count: int) -> list[Generation]:
         first = self.contents.reserved + 1

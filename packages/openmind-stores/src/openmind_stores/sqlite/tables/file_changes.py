@@ -79,6 +79,7 @@ FROM files CROSS JOIN index_tables
 WHERE files.source_id = ? AND files.live_generation IS NOT NULL AND index_tables.state <> 'dead'
 """
 _FORGET_SOURCE_FILES: Final = "DELETE FROM files WHERE source_id = ?"
+_FORGET_SOURCE_PLANS: Final = "DELETE FROM changes WHERE source_id = ?"
 _DELETE_SOURCE: Final = "DELETE FROM sources WHERE id = ?"
 
 
@@ -111,6 +112,7 @@ class FileWriting(Session):
     def delete_source(self, source_id: SourceId) -> None:
         self.link.run(_BURY_SOURCE, (source_id,))
         self.link.run(_FORGET_SOURCE_FILES, (source_id,))
+        self.link.run(_FORGET_SOURCE_PLANS, (source_id,))
         self.link.run(_DELETE_SOURCE, (source_id,))
 
     def _replace(self, records: Sequence[FileRecord], *, at: float) -> int:

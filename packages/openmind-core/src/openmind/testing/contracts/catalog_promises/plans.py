@@ -7,7 +7,7 @@ from attrs import evolve
 from openmind.domain.changes import ChangeKind
 from openmind.domain.ids import RunId
 from openmind.ports.catalog import Catalog, PlannedChange
-from openmind.testing.contracts.catalog_promises.samples import AT, change, record, with_table
+from openmind.testing.contracts.catalog_promises.samples import AT, change, record, source, with_table
 
 RUN, OTHER = RunId("run_1"), RunId("run_2")
 
@@ -165,3 +165,12 @@ class PlanPromises:
         with catalog.writing() as session:
             session.forget([second.id], at=AT)
             assert session.gone_with_content(RUN, same) is None
+
+    def test_no_plan_names_the_files_of_a_source_that_is_deleted(self, catalog: Catalog) -> None:
+        removed = source("removed")
+        with catalog.writing() as session:
+            session.add_source(removed)
+            session.plan(RUN, [change("/a"), evolve(change("/removed/b"), source_id=removed.id)])
+            session.delete_source(removed.id)
+
+        assert [line.path_bytes for line in paged(catalog)] == [b"/a"]

@@ -1,0 +1,248 @@
+"""Text that a person removed leaves the disk, whatever happens to the process that takes it off."""
+
+import os
+import signal
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from openmind.application import sweeping
+from openmind.application.batch import OpenBatch
+from openmind.domain.control import Wish
+from openmind.domain.errors import NoSources, StoreFull
+from openmind_stores.lance.chunk_store import LanceChunkStore
+
+MARKER = "zanzibarquartz"
+
+
+class Killed(BaseException):
+    """A process ends between two steps."""
+
+
+class Controlled:
+    """A control that does something between two files."""
+
+    def __init__(self, act: Callable[[], None], *, at: int = 1) -> None:
+        self.act, self.at, self.asked = act, at, 0
+
+    def wish(self) -> Wish:
+        self.asked += 1
+        if self.asked == self.at:
+            self.act()
+        return Wish.GO
+
+    def rest(self) -> None:
+        """Never called."""
+
+
+def traces(home: Path) -> list[str]:
+    """Name the files under the home that hold the marker, or have it in their name."""
+    files = [path for path in home.rglob("*") if path.is_file()]
+    marker = MARKER.encode()
+    return [str(path.relative_to(home)) for path in files if marker in path.read_bytes() or marker in os.fsencode(path)]
+
+
+@contextmanager
+def killed_at(step: str) -> Iterator[None]:
+    def die(*_: object, **__: object) -> None:
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(LanceChunkStore, step, die)
+        with pytest.raises(Killed):
+            yield
+
+
+@pytest.fixture
+def other(tmp_path: Path, memory):
+    """A second source, with one file that holds the marker."""
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "a.txt").write_text(f"{MARKER} in the garden")
+    return memory.sources.add(folder)
+
+
+@pytest.fixture
+def without_readers(monkeypatch) -> None:
+    """Nobody reads an old version, so that it need not be kept."""
+    monkeypatch.setattr(sweeping, "VERSION_AGE_S", 0.0)
+
+
+def fill(world, count: int = 6) -> None:
+    for number in range(count):
+        world.write(f"s{number}.txt", f"heliotrope number {number}")
+
+
+@pytest.mark.parametrize("step", ["purge", "clean"])
+def test_a_run_that_is_killed_while_it_takes_a_deleted_file_off_the_disk_leaves_that_to_the_next(
+    world, memory, without_readers, step
+) -> None:
+    fill(world)
+    path = world.write("a.txt", f"{MARKER} in the garden")
+    memory.index()
+    path.unlink()
+    with killed_at(step):
+        memory.index()
+    assert traces(world.home)
+
+    memory.index()
+
+    assert traces(world.home) == []
+
+
+@pytest.mark.parametrize("step", ["delete", "purge", "clean"])
+def test_a_removal_that_is_killed_is_carried_to_its_end_by_the_next_run(world, memory, other, step) -> None:
+    fill(world)
+    memory.index()
+    with killed_at(step):
+        memory.sources.remove(other.id)
+    assert traces(world.home)
+
+    memory.index()
+
+    assert traces(world.home) == []
+
+
+def test_what_a_deleted_file_held_before_it_was_edited_goes_too(world, memory, without_readers) -> None:
+    fill(world)
+    path = world.write("a.txt", f"{MARKER} in the garden")
+    memory.index()
+    world.write("a.txt", "nothing of it any more here")
+    memory.index()
+    path.unlink()
+    memory.index()
+    with sqlite3.connect(world.home / "openmind.sqlite") as catalog:  # a minute later, and more
+        catalog.execute("UPDATE garbage SET died_at = died_at - 1000 WHERE died_at > 0")
+        catalog.execute("UPDATE settings SET value = value - 1000 WHERE name = 'purge'")
+    catalog.close()
+
+    memory.index()
+
+    assert traces(world.home) == []
+
+
+def test_what_a_file_of_a_removed_source_held_before_it_was_edited_goes_at_once(world, memory, other) -> None:
+    fill(world)
+    memory.index()
+    Path(other.path, "a.txt").write_text("nothing of it any more here")
+    memory.index()
+
+    memory.sources.remove(other.id)
+
+    assert traces(world.home) == []
+
+
+def test_a_run_takes_a_source_off_the_disk_that_was_removed_meanwhile(world, memory, other) -> None:
+    fill(world)
+    memory.index()
+    world.write("fresh.txt", "heliotrope again")
+
+    def remove() -> None:
+        with world.memory() as rival:
+            rival.sources.remove(other.id)
+
+    memory.indexing.run(control=Controlled(remove))
+
+    assert traces(world.home) == []
+
+
+def test_text_that_was_read_after_its_source_was_removed_is_gone_after_the_next_attempt(
+    world, memory, monkeypatch
+) -> None:
+    [source] = memory.sources.list()
+    world.write("a.txt", f"{MARKER} in the garden")
+    commit = OpenBatch.commit
+
+    def remove_first(batch: OpenBatch) -> None:
+        with world.memory() as rival:
+            rival.sources.remove(source.id)
+        commit(batch)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(OpenBatch, "commit", remove_first)
+        with pytest.raises(KeyboardInterrupt):
+            memory.index()
+
+    with pytest.raises(NoSources):
+        memory.index()
+
+    assert traces(world.home) == []
+    with sqlite3.connect(world.home / "openmind.sqlite") as catalog:
+        assert catalog.execute("SELECT count(*) FROM texts").fetchone() == (0,)
+    catalog.close()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a system that can fork")
+def test_the_names_that_a_killed_run_had_planned_go_with_their_source(world, memory) -> None:
+    [source] = memory.sources.list()
+    for number in range(5):
+        world.write(f"{MARKER}{number}.txt", f"number {number}")
+    pid = os.fork()
+    if pid == 0:
+        try:
+            with world.memory() as other:
+                other.indexing.run(control=Controlled(lambda: os.kill(os.getpid(), signal.SIGKILL), at=5))
+        finally:
+            os._exit(1)
+    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    assert traces(world.home)
+
+    memory.sources.remove(source.id)
+
+    assert traces(world.home) == []
+    with memory.storage.catalog.reading() as snapshot:
+        assert snapshot.runs(limit=1)[0].state.finished
+
+
+def test_a_removal_on_a_full_disk_says_what_was_removed_and_leaves_the_rest_to_the_next_run(
+    world, memory, other, monkeypatch
+) -> None:
+    fill(world)
+    memory.index()
+
+    def full(*_: object, **__: object) -> None:
+        raise StoreFull("no space")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LanceChunkStore, "delete", full)
+        assert memory.sources.remove(other.id).files_removed == 1
+
+    memory.index()
+
+    assert traces(world.home) == []
+
+
+def test_an_idle_run_takes_deleted_text_off_the_disk_once_nobody_reads_it_any_more(world, memory, monkeypatch) -> None:
+    fill(world)
+    path = world.write("a.txt", f"{MARKER} in the garden")
+    memory.index()
+    path.unlink()
+    memory.index()
+    memory.index()
+    assert traces(world.home)  # a reader may still have the version open that holds it
+
+    monkeypatch.setattr(sweeping, "VERSION_AGE_S", 0.0)
+    with memory.storage.catalog.writing() as session:
+        session.set_setting(sweeping.CLEAN_AFTER, "0")
+    memory.index()
+
+    assert traces(world.home) == []
+
+
+def test_versions_that_only_take_room_wait_for_the_next_run_that_writes(
+    world, memory, monkeypatch, without_readers
+) -> None:
+    world.write("a.txt", "heliotrope")
+    memory.index()
+    cleaned: list[str] = []
+    monkeypatch.setattr(LanceChunkStore, "clean", lambda _, table, older_than_s: cleaned.append(table))
+
+    memory.index()
+    assert cleaned == []
+
+    world.write("b.txt", "quartz")
+    memory.index()
+    assert cleaned == ["chunks"]
