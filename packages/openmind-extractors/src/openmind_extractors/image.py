@@ -157,6 +157,8 @@ def _facts(
         notes.append("the picture is too large for its text to be read")
     if frames > MAX_FRAMES:
         notes.append(f"only the first {MAX_FRAMES} pages were read")
+    if recognition.doubtful:
+        notes.append(recognition.warnings[0])
     if unread:
         notes.append(f"text on the picture was not recognised: {recognition.error}")
     reason = FileReason.PARTIAL if notes else FileReason.OK

@@ -38,6 +38,8 @@ MAX_ODD_SHARE = 0.02
 
 BLANK_TEST_DPI = 50
 
+_NOTHING_FOUND = "no text was found on them"
+
 
 @frozen
 class PdfExtractor:
@@ -89,6 +91,8 @@ class _Reading:
     broken: list[int] = field(factory=list)
     waiting: list[int] = field(factory=list)
     """Pages that hold something but no usable text, and were not recognised."""
+    pictured: list[int] = field(factory=list)
+    """Pages that show something on which recognition found no line of text: a photo, or a failure to see one."""
     has_text: bool = False
     has_own_text: bool = False
 
@@ -182,6 +186,8 @@ class _Reading:
         text = self.recognition.read(counted) if wanted else None
         if text is None:
             self.waiting.append(page.index + 1)
+        elif not text:
+            self.pictured.append(page.index + 1)
         return text or ""
 
     def final_facts(self) -> DocumentFacts:
@@ -192,6 +198,8 @@ class _Reading:
             "extraction_method": ("text+ocr" if self.has_own_text else "ocr") if used else "text",
             **self.recognition.metadata("" if self.recognition.engine_name == "ocrmypdf" else "pypdfium2"),
         }
+        if self.pictured and not self.has_text:
+            metadata.setdefault("ocr_error", _NOTHING_FOUND)
         if self.waiting and not self.recognition.is_wanted:
             metadata[MISSED] = True
         reason, note = self._reason()
@@ -202,6 +210,8 @@ class _Reading:
         if not self.has_text:
             if self.waiting:
                 return FileReason.NEEDS_OCR, f"its pages are pictures{f': {why}' if why else ''}"
+            if self.pictured:
+                return FileReason.NEEDS_OCR, f"its pages are pictures: {_NOTHING_FOUND}"
             if self.broken:
                 raise ExtractionFailed("no page of the document can be read")
             if self.facts.metadata.get("form") == "xfa":
@@ -214,6 +224,8 @@ class _Reading:
             told.append(f"{_numbers(self.broken)} cannot be read")
         if self.waiting:
             told.append(f"{_numbers(self.waiting)} could not be recognised{f' ({why})' if why else ''}")
+        if self.recognition.doubtful:
+            told.append(f"{_numbers(self.recognition.doubtful)}: {self.recognition.warnings[0]}")
         return (FileReason.PARTIAL, "; ".join(told)) if told else (FileReason.OK, "")
 
 

@@ -218,6 +218,15 @@ def test_a_picture_whose_text_cannot_be_read_says_so_and_stays_findable(read, ma
     assert reading.segments
 
 
+def test_a_picture_in_another_script_is_partial(read, make: SimpleNamespace) -> None:
+    engine = make.ocr(["UIU ACLIU 4LILU"], warning="the text was hard to recognise")
+
+    reading = read("a.png", make.encoded(make.picture_of("Text"), "PNG"), ocr=lambda: engine)
+
+    assert reading.reason is FileReason.PARTIAL
+    assert reading.facts.metadata["ocr_error"] == "the text was hard to recognise"
+
+
 def test_recognition_can_be_switched_off_for_pictures(read, make: SimpleNamespace) -> None:
     engine = make.ocr(["never"])
     config = evolve(ExtractionConfig(), images=ImagesConfig(ocr_enabled=False))

@@ -15,7 +15,7 @@ from openmind_extractors.ocr.engine import is_blank
 from openmind_extractors.ocr.layout import Line, in_reading_order
 from openmind_extractors.ocr.ocrmypdf import build_ocrmypdf
 from openmind_extractors.ocr.rapid import RapidOcr, bands
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter
 
 
 def as_page(picture: Image.Image) -> PageImage:
@@ -82,6 +82,50 @@ def test_a_script_that_the_model_does_not_know_is_no_text() -> None:
 
     assert found.text == ""
     assert "script" in found.warning
+
+
+def test_letters_of_which_the_model_reads_nothing_are_no_blank_page() -> None:
+    silent = RapidOcr("rapidocr", lambda pixels: [("", [[0, 0], [400, 20]], 0.0)] * 3)
+
+    found = silent.read(as_page(Image.new("L", (500, 50))))
+
+    assert found.text == ""
+    assert "script" in found.warning
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Договор аренды жилого помещения",
+        "Συμβόλαιο μίσθωσης κατοικίας",
+        " ,  12.  45",  # what is left of a line of Cyrillic
+    ],
+)
+def test_figures_and_signs_do_not_make_a_page_of_another_script_read(line: str) -> None:
+    engine = RapidOcr("rapidocr", lambda pixels: [(line, [[0, 0], [600, 0], [600, 30], [0, 30]], 0.95)])
+
+    assert "script" in engine.read(as_page(Image.new("L", (700, 50)))).warning
+
+
+def test_a_page_of_which_a_line_cannot_be_read_keeps_the_others() -> None:
+    lines = [("A clear line of text", [[0, y], [300, y + 20]], 0.99) for y in (0, 40)]
+    engine = RapidOcr("rapidocr", lambda pixels: [*lines, ("", [[0, 80], [90, 100]], 0.0)])
+
+    assert engine.read(as_page(Image.new("L", (300, 100)))).text == "A clear line of text\nA clear line of text"
+
+
+def test_lines_of_which_nothing_was_read_are_reported_by_the_engine(engine: OcrEngine) -> None:
+    signs = Image.new("L", (900, 300), 255)
+    draw = ImageDraw.Draw(signs)
+    for left in range(60, 800, 36):  # no letters of a script it knows, but as dark and as regular
+        for right in (left, left + 24):
+            draw.line([(left + 12, 116), (left + 12, 150)], fill=0, width=4)
+            draw.line([(right, 116), (left + 12, 133), (right, 150)], fill=0, width=4)
+
+    found = engine.read(as_page(signs))
+
+    assert found.text == ""
+    assert found.warning
 
 
 def test_an_engine_that_fails_says_so() -> None:

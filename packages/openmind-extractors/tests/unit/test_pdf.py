@@ -17,6 +17,7 @@ LINES = [
     "needs a new deck before the winter, and that the work shall be",
     "paid for by the county.",
 ]
+XOBJECT = "/XObject << /Im1 4 0 R >>"
 NO_OCR_LIMIT = ExtractionConfig(ocr=OcrConfig(min_text_chars_per_page=5))
 
 
@@ -225,6 +226,27 @@ def test_a_script_that_cannot_be_recognised_is_no_text(read, make: SimpleNamespa
 
     assert reading.reason is FileReason.NEEDS_OCR
     assert "script" in reading.note
+
+
+def test_a_scan_on_which_no_text_was_found_is_not_called_blank(read, make: SimpleNamespace) -> None:
+    image, page = make.scan(make.picture_of("anything", size=(600, 800)))
+
+    reading = read("a.pdf", make.pdf(page, extra=[image], resources=XOBJECT), ocr=lambda: make.ocr([""]))
+
+    assert reading.reason is FileReason.NEEDS_OCR
+    assert reading.facts.metadata["ocr_error"] == "no text was found on them"
+
+
+def test_a_page_that_was_hard_to_recognise_makes_the_document_partial(read, make: SimpleNamespace) -> None:
+    image, page = make.scan(make.picture_of("anything", size=(600, 800)))
+    engine = make.ocr(["UIU ACLIU 4LILU"], warning="the text was hard to recognise")
+
+    reading = read("a.pdf", make.pdf(page, extra=[image], resources=XOBJECT), ocr=lambda: engine)
+
+    assert reading.reason is FileReason.PARTIAL
+    assert reading.note == "page 1: the text was hard to recognise"
+    assert reading.facts.metadata["ocr_error"] == "the text was hard to recognise"
+    assert reading.text == "UIU ACLIU 4LILU"
 
 
 def test_garbled_text_gives_way_to_recognition(read, make: SimpleNamespace) -> None:

@@ -34,6 +34,8 @@ class Recognition:
     """Why there is no recognition, or why a page failed."""
     pages: int = 0
     """Pages that were read."""
+    doubtful: list[int] = field(factory=list)
+    """Pages of whose text the engine itself is unsure; 0 for a picture that is its own document."""
     warnings: list[str] = field(factory=list)
     _engine: OcrEngine | None = None
     _is_started: bool = False
@@ -57,6 +59,8 @@ class Recognition:
             self.error = found.warning
             return None
         self.pages += 1
+        if found.warning:
+            self.doubtful.append(image.page)
         self._judge(found)
         return mend(clean(found.text))
 
@@ -93,8 +97,9 @@ class Recognition:
             told["ocr_quality"] = "low" if self.warnings else "good"
         if self.warnings:
             told["ocr_warnings"] = list(self.warnings)
-        if self.error:
-            told["ocr_error"] = self.error
+        error = self.error or (self.warnings[0] if self.doubtful else "")
+        if error:
+            told["ocr_error"] = error
         return told
 
 

@@ -1,6 +1,7 @@
 """RapidOCR: recognition with the models that come in its wheel, and nothing from anywhere else."""
 
 import logging
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from attrs import frozen
+from attrs import define, frozen
 from openmind.domain.config import ExtractionConfig
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -39,14 +40,20 @@ UNSURE_SCORE = 0.9
 UPRIGHT_SCORE = 0.85
 """A page read with less may stand on its head."""
 
-MIN_WORD_SHARE = 0.5
-"""Letters and figures among what was read. Of a script that the model does not know it reads only the commas."""
+MIN_LETTERS = 0.3
+"""Letters and figures on a piece of a line that is as long as it is high; Latin has 1 to 2, Chinese 1. Of a script that
+the model does not know it reads the spaces, the commas and the few letters that look like Latin ones."""
 
-SETTINGS_VERSION = 1
+MAX_UNREAD_SHARE = 0.5
+"""Of the length of all lines; above, what was read is chance."""
+
+SETTINGS_VERSION = 2
 """Grows when something here makes the same picture give another text."""
 
-_UNKNOWN_SCRIPT = "the page is in a script that text recognition cannot read"
-_ENOUGH_CHARS = 20
+_UNREAD = "there is text in a script that recognition cannot read, or too unclear to be read"
+_UNSURE = "the text was hard to recognise; it may be in a script that recognition cannot read"
+_EMPTY_LINE = "\ufffd"
+_READ_SCRIPTS = frozenset({"LATIN", "DIGIT", "CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "FULLWIDTH"})
 
 
 Pixels = npt.NDArray[np.uint8]
@@ -56,7 +63,7 @@ Box = Sequence[Sequence[float]]
 """The four corners of a line, in pixels."""
 
 Recognise = Callable[[Pixels], Iterable[tuple[str, Box, float]]]
-"""Finds lines of text on a picture: the text, where it stands, how sure the model is."""
+"""Finds lines of text on a picture: the text, empty when it cannot be read, where it stands, how sure the model is."""
 
 
 @frozen
@@ -70,7 +77,7 @@ class RapidOcr:
     def read(self, page: PageImage) -> OcrText:
         """See the port."""
         lines: list[str] = []
-        scores: list[float] = []
+        clarity = _Clarity()
         for band in bands(_as_array(page)):
             try:
                 found = list(self._recognise(band))
@@ -78,20 +85,45 @@ class RapidOcr:
                 raise ExtractionFailed(
                     f"text recognition failed: {type(error).__name__}: {error}"[:300], reason=FileReason.NEEDS_OCR
                 ) from error
-            lines.append(in_reading_order([_line(text, box) for text, box, _ in found]))
-            scores.extend(score for _, _, score in found)
+            placed = [(_line(text, box), score) for text, box, score in found]
+            for line, score in placed:
+                clarity.add(line, score)
+            lines.append(in_reading_order([line for line, score in placed if line.text and score >= MIN_SCORE]))
+        confidence = clarity.confidence
+        if clarity.unread_share > MAX_UNREAD_SHARE:
+            return OcrText(text="", confidence=confidence, warning=_UNREAD)
         text = "\n".join(lines)
-        confidence = sum(scores) / len(scores) if scores else 1.0
-        if _is_of_unknown_script(text):
-            return OcrText(text="", confidence=confidence, warning=_UNKNOWN_SCRIPT)
-        warning = "the text was hard to recognise" if confidence < UNSURE_SCORE else ""
-        return OcrText(text=text, confidence=confidence, warning=warning)
+        return OcrText(text=text, confidence=confidence, warning=_UNSURE if confidence < UNSURE_SCORE else "")
 
 
-def _is_of_unknown_script(text: str) -> bool:
-    printed = "".join(text.split())
-    words = sum(char.isalnum() for char in printed)
-    return len(printed) >= _ENOUGH_CHARS and words < MIN_WORD_SHARE * len(printed)
+@define
+class _Clarity:
+    """How much of the lines that were found was read, long lines counting more; lengths are pixels."""
+
+    _length: float = 0.0
+    _unread: float = 0.0
+    _scored: float = 0.0
+
+    def add(self, line: Line, score: float) -> None:
+        sides = line.right - line.left, line.bottom - line.top
+        length, height = max(*sides, 1.0), max(min(sides), 1.0)
+        letters = sum(map(_is_known_letter, line.text))
+        is_read = score >= MIN_SCORE and letters >= MIN_LETTERS * length / height
+        self._length += length
+        self._scored += length * score
+        self._unread += 0 if is_read else length
+
+    @property
+    def unread_share(self) -> float:
+        return self._unread / self._length if self._length else 0.0
+
+    @property
+    def confidence(self) -> float:
+        return self._scored / self._length if self._length else 1.0
+
+
+def _is_known_letter(char: str) -> bool:
+    return char.isalnum() and (char.isascii() or unicodedata.name(char, "").split(" ")[0] in _READ_SCRIPTS)
 
 
 def _as_array(page: PageImage) -> Pixels:
@@ -146,15 +178,24 @@ def _revision(distribution: str) -> str:
 def _rapidocr() -> Recognise:
     import cv2
     from rapidocr import RapidOCR
+    from rapidocr.ch_ppocr_rec import TextRecOutput
     from rapidocr.utils.output import RapidOCROutput
+
+    class Complete(RapidOCR):
+        """Keeps the lines of which nothing could be read, which the engine would forget."""
+
+        def recognize_txt(self, img: list[Pixels]) -> TextRecOutput:
+            output = super().recognize_txt(img)
+            output.txts = tuple(text if text.strip() else _EMPTY_LINE for text in output.txts or ())  # type: ignore[assignment]  # its own hint says one line
+            return output
 
     cv2.setNumThreads(THREADS)
     models = _models("rapidocr")
     # Each path is given: a model that the engine looks for by its name would be downloaded.
-    engine = RapidOCR(
+    engine = Complete(
         params={
             "Global.log_level": "critical",
-            "Global.text_score": MIN_SCORE,
+            "Global.text_score": 0.0,  # what cannot be read has to be known, too
             "Global.max_side_len": BAND_PIXELS,
             "EngineConfig.onnxruntime.intra_op_num_threads": THREADS,
             "EngineConfig.onnxruntime.inter_op_num_threads": THREADS,
@@ -170,7 +211,8 @@ def _rapidocr() -> Recognise:
     def found_by(output: object) -> list[tuple[str, Box, float]]:
         if not isinstance(output, RapidOCROutput) or output.txts is None or output.boxes is None:
             return []
-        return list(zip(output.txts, output.boxes.tolist(), map(float, output.scores or ()), strict=True))
+        texts = ["" if text == _EMPTY_LINE else text for text in output.txts]
+        return list(zip(texts, output.boxes.tolist(), map(float, output.scores or ()), strict=True))
 
     def recognise(pixels: Pixels) -> Iterable[tuple[str, Box, float]]:
         # The classifier that turns lines round also turns some that stand right, so it is asked when nothing fits.
