@@ -132,6 +132,7 @@ class World:
     def plugins(self) -> Plugins:
         plugins = load_plugins()
         plugins.providers.add("fake", lambda _: self.provider)
+        plugins.routes.let_in("acme", "openmind-acme")
         for name, target in self.routes.items():
             plugins.routes.add(name, target)
         return plugins

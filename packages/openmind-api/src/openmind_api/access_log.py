@@ -8,6 +8,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from attrs import frozen
+from openmind.domain.traces import traced
 
 MAX_BYTES = 2 * 1024 * 1024
 """Then a new file begins; one former file is kept."""
@@ -54,9 +55,9 @@ class ServerLog:
             }
         )
 
-    def bug(self, request_id: str, where: str) -> None:
+    def bug(self, request_id: str, error: BaseException) -> None:
         """Note where an unforeseen error came from."""
-        self._write({"event": "bug", "request_id": request_id, "where": where})
+        self._write({"event": "bug", "request_id": request_id, "errors": traced(error)})
 
     def warning(self, sentence: str) -> None:
         """Note what a person should know about the server itself."""

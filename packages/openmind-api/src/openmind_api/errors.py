@@ -1,6 +1,5 @@
 """Turns every failure into the problem object of the contract; nothing else in the API catches OpenMind's errors."""
 
-import traceback
 from collections.abc import Callable, Mapping
 
 import msgspec
@@ -28,15 +27,17 @@ DATA = "data"
 """What Litestar calls a body that is not there."""
 
 AnyRequest = Request[object, object, State]
-BugSink = Callable[[str, str], None]
-"""Takes the id of a request and where its error came from."""
+BugSink = Callable[[str, BaseException], None]
+"""Takes the id of a request and the error that nobody foresaw."""
+PACKAGE = "openmind_package"
+"""In the options of a route that another package added: the name of that package."""
 
 
 def exception_handlers(note_bug: BugSink) -> ExceptionHandlersMap:
     """Say how each family of exceptions is answered."""
 
     def on_bug(request: AnyRequest, error: Exception) -> Response[bytes]:
-        return respond(note(error, request_id(request.scope), note_bug))
+        return respond(note(error, request.scope, note_bug))
 
     return {
         OpenMindError: on_openmind_error,
@@ -46,10 +47,13 @@ def exception_handlers(note_bug: BugSink) -> ExceptionHandlersMap:
     }
 
 
-def note(error: Exception, id: str, note_bug: BugSink) -> Refusal:
-    """Note an error that nobody foresaw; the client learns where to look, and no more."""
-    note_bug(id, "".join(traceback.format_exception(error)))
-    return evolve(problems.BUG, hint=f"The log of `openmind serve` says more about the request {id}.")
+def note(error: Exception, scope: Scope, note_bug: BugSink) -> Refusal:
+    """Note an error that nobody foresaw; the client learns whose it is and where to look, and no more."""
+    id = request_id(scope)
+    note_bug(id, error)
+    package = scope["route_handler"].opt.get(PACKAGE)
+    bug = problems.BUG if package is None else problems.broken_package(str(package))
+    return evolve(bug, hint=f"The log of `openmind serve` says more about the request {id}.")
 
 
 def request_id(scope: Scope) -> str:

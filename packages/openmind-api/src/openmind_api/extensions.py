@@ -1,7 +1,6 @@
 """Routes that other packages add below /api/v1/x. A broken one is named and left out; the others are served."""
 
 import importlib
-import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
@@ -14,8 +13,9 @@ from openmind.application.memory import OpenMind
 from openmind.live import LiveMemory
 from openmind.plugins.registries import Registered
 
+from openmind_api.errors import PACKAGE
+
 PREFIX = "/x"
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 
 
 @frozen(kw_only=True)
@@ -45,12 +45,15 @@ def load_extensions(entries: Mapping[str, Registered[str]], dependencies: Mappin
 
 
 def _router(entry: Registered[str]) -> Router:
-    if not _NAME.fullmatch(entry.name):
-        raise ValueError(f"“{entry.name}” is no name for a path")
     module, _, attribute = entry.value.partition(":")
     handler = cast(ControllerRouterHandler, getattr(importlib.import_module(module), attribute))
     memory = Provide(borrowed_memory)
-    return Router(f"{PREFIX}/{entry.name}", route_handlers=[handler], dependencies={"memory": memory})
+    return Router(
+        f"{PREFIX}/{entry.name}",
+        route_handlers=[handler],
+        dependencies={"memory": memory},
+        opt={PACKAGE: entry.distribution},
+    )
 
 
 def borrowed_memory(live: NamedDependency[SkipValidation[LiveMemory]]) -> Iterator[OpenMind]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 import msgspec
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 from openmind.domain.contract import Object, problem
 
 MEDIA_TYPE = "application/problem+json"
@@ -114,6 +114,11 @@ BUG = Refusal(
     title="Something went wrong that OpenMind did not foresee",
     detail="OpenMind could not do this: an unexpected error.",
 )
+
+
+def broken_package(package: str) -> Refusal:
+    """Say that it is not OpenMind that failed."""
+    return evolve(BUG, detail=f"A route of the package {package} failed: an unexpected error.")
 
 
 def invalid(errors: Sequence[tuple[str, str]]) -> Refusal:

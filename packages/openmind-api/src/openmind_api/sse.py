@@ -12,7 +12,7 @@ from litestar.types import Receive, Scope, Send
 from openmind.domain.contract import Object, error_object
 from openmind.domain.errors import OpenMindError
 
-from openmind_api.errors import BugSink, note, request_id
+from openmind_api.errors import BugSink, note
 from openmind_api.refused import Refused
 
 MEDIA_TYPE = "text/event-stream"
@@ -78,11 +78,11 @@ class EventSender(ASGIResponse):
             first = await anext(events)
             await self.start_response(send)
             await _send(send, first)
-            async for chunk in self._to_the_end(events, request_id(scope)):
+            async for chunk in self._to_the_end(events, scope):
                 await _send(send, chunk)
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def _to_the_end(self, events: Events, id: str) -> Events:
+    async def _to_the_end(self, events: Events, scope: Scope) -> Events:
         """Turn what fails now into a last event: a status was sent already."""
         try:
             async for chunk in events:
@@ -92,7 +92,7 @@ class EventSender(ASGIResponse):
         except Refused as error:
             yield error_event(error.refusal.body())
         except Exception as error:  # noqa: BLE001  nobody above can tell the client any more
-            yield error_event(note(error, id, self.note_bug).body())
+            yield error_event(note(error, scope, self.note_bug).body())
 
 
 async def _send(send: Send, chunk: bytes) -> None:

@@ -82,7 +82,9 @@ def test_its_failures_look_like_ours(world, acme) -> None:
 
     assert (failed.status_code, failed.json()["hint"]) == (400, "Try something else.")
     assert (broke.status_code, broke.json()["code"]) == (500, "internal")
-    assert "secret" not in broke.text
+    assert broke.json()["detail"] == "A route of the package openmind-acme failed: an unexpected error."
+    assert "secret" not in broke.text + str(world.log)
+    assert any(entry["event"] == "bug" and "breaks" in str(entry["errors"]) for entry in world.log)
     assert unknown.json()["errors"][0]["path"] == "nope"
     assert form.status_code == 415
     assert bounds.json()["errors"][0]["path"] == "most"
@@ -107,10 +109,6 @@ def test_its_routes_are_in_the_schema_and_need_the_bearer(world, acme) -> None:
         ("acme", "acme_gone:router"),
         ("acme", "acme_routes:gone"),
         ("acme", "acme_routes:nothing"),
-        ("acme", "acme_routes"),
-        ("../status", "acme_routes:router"),
-        ("{name}", "acme_routes:router"),
-        ("", "acme_routes:router"),
     ],
 )
 def test_broken_routes_are_named_and_left_out(world, acme, name, target) -> None:

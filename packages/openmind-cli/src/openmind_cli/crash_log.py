@@ -3,13 +3,13 @@
 import json
 import os
 import tempfile
-import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
 from openmind.adapters.home import Home
 from openmind.domain.errors import OpenMindError
+from openmind.domain.traces import traced
 
 
 def _now() -> datetime:
@@ -24,7 +24,7 @@ def record_crash(error: BaseException, *, now: Callable[[], datetime] = _now) ->
     Returns:
         The file, or None when none could be written.
     """
-    entry = {"time": now().isoformat(), "level": "critical", "event": "crash", "errors": _chain(error)}
+    entry = {"time": now().isoformat(), "level": "critical", "event": "crash", "errors": traced(error)}
     for folder in (_log_folder(), Path(tempfile.gettempdir())):
         if folder is not None:
             try:
@@ -56,20 +56,3 @@ def _append(folder: Path, line: str) -> Path:
     with os.fdopen(handle, "a", encoding="utf-8") as log:
         log.write(line + "\n")
     return path
-
-
-def _chain(error: BaseException) -> list[dict[str, object]]:
-    """The error and what it came from, first cause last."""
-    found: list[dict[str, object]] = []
-    current: BaseException | None = error
-    while current is not None and len(found) < 10:
-        frames = traceback.extract_tb(current.__traceback__)
-        found.append(
-            {
-                "type": f"{type(current).__module__}.{type(current).__qualname__}",
-                "errno": current.errno if isinstance(current, OSError) else None,
-                "frames": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
-            }
-        )
-        current = current.__cause__ or current.__context__
-    return found

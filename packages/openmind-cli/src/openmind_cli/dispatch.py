@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 
 from cyclopts import App, CycloptsError, UnknownOptionError, UnusedCliTokensError
-from openmind.domain.errors import PluginError, UsageError
+from openmind.domain.errors import OpenMindError, PluginError, UsageError
 from openmind.installed import installed_plugins
 from openmind.plugins.registries import CommandEntry, Registered
 
@@ -40,7 +40,30 @@ def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plu
         code = app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
     except CycloptsError as error:
         raise UsageError(_sentence(error), hint=_hint(error, named)) from error
-    return code if isinstance(code, int) else OK
+    except (OpenMindError, BrokenPipeError):
+        raise
+    except Exception as error:
+        stranger = strangers.get(named or "")
+        if stranger is None:
+            raise
+        raise PluginError(
+            f"The command “{stranger.name}” of the package {stranger.distribution} failed ({type(error).__name__})",
+            hint="Update that package or uninstall it.",
+        ) from error
+    return _exit_code(code, strangers.get(named or ""))
+
+
+def _exit_code(code: object, stranger: Registered[CommandEntry] | None) -> int:
+    """What a command returned; of one from another package it may be anything."""
+    if code is None or isinstance(code, int):
+        return code or OK
+    if stranger is None:
+        return OK
+    raise PluginError(
+        f"The command “{stranger.name}” of the package {stranger.distribution} returned {type(code).__name__} and not "
+        "an exit code",
+        hint="Update that package: a command returns a number, or nothing.",
+    )
 
 
 def build_app(strangers: Strangers) -> App:
@@ -68,7 +91,8 @@ def _check_command(name: str, strangers: Strangers) -> None:
         getattr(importlib.import_module(module), attribute)
     except Exception as error:
         raise PluginError(
-            f"The command “{name}” of the package {entry.distribution} cannot be loaded ({type(error).__name__})",
+            f"The command “{name}” of the package {entry.distribution} cannot be loaded "
+            f"from {entry.value.target}: {type(error).__name__}: {error}"[:300],
             hint="Update that package or uninstall it; `openmind plugins` lists what is installed.",
         ) from error
 

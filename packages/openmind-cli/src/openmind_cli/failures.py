@@ -3,7 +3,7 @@
 import sys
 
 from openmind.domain.contract import Object, error_object, problem
-from openmind.domain.errors import OpenMindError
+from openmind.domain.errors import OpenMindError, PluginError
 
 from openmind_cli.crash_log import record_crash
 from openmind_cli.render.clean import one_line
@@ -25,6 +25,8 @@ def tell(failure: Object, *, as_json: bool) -> None:
 def failure_object(error: BaseException) -> Object:
     """The error object of anything that can end a command."""
     match error:
+        case PluginError(__cause__=BaseException()):
+            return _with_log(error_object(error), error)
         case OpenMindError():
             return error_object(error)
         case KeyboardInterrupt():
@@ -51,11 +53,17 @@ def unwritten(error: OSError) -> Object:
 
 
 def _bug(error: BaseException) -> Object:
-    where = record_crash(error)
-    return problem(
+    told = problem(
         f"This is a bug in OpenMind ({type(error).__name__})",
         code="internal",
         title="Something went wrong that OpenMind did not foresee",
         status=500,
-        hint=f"Details are in {where}." if where else "",
     )
+    return _with_log(told, error)
+
+
+def _with_log(told: Object, error: BaseException) -> Object:
+    """Note where an error came from, and say where that is noted."""
+    where = record_crash(error)
+    told["hint"] = " ".join(filter(None, (str(told["hint"]), f"Details are in {where}." if where else "")))
+    return told

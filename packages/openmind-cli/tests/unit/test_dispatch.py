@@ -1,5 +1,6 @@
 """Finding the command that was asked for."""
 
+import re
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -10,6 +11,7 @@ from openmind.plugins.manager import load_plugins
 from openmind.plugins.registries import CommandEntry, Registered
 from openmind_cli.commands import COMMANDS
 from openmind_cli.dispatch import Strangers, dispatch
+from openmind_cli.failures import failure_object
 
 
 def stranger(target: str, name: str = "acme") -> Strangers:
@@ -80,12 +82,34 @@ def test_a_command_of_another_package_runs(tmp_path: Path, monkeypatch: pytest.M
     assert dispatch(["acme", "7"], lambda: stranger("acme_command:run")) == 7
 
 
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [("1 / 0", "of the package openmind-acme failed (ZeroDivisionError)"), ("return 'done'", "returned str and not")],
+)
+def test_a_command_of_another_package_that_fails_names_it(
+    body: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acme_fails.py").write_text(f"def run():\n    {body}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "acme_fails", raising=False)
+    monkeypatch.setenv("OPENMIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    with pytest.raises(PluginError, match=re.escape(told)) as caught:
+        dispatch(["acme"], lambda: stranger("acme_fails:run"))
+
+    found = failure_object(caught.value)
+    assert found["code"] == "plugin.broken"
+    assert ("Details are in" in str(found["hint"])) == (body == "1 / 0")
+
+
 @pytest.mark.parametrize("target", ["acme_is_not_installed:run", "json:no_such_attribute", "nonsense"])
 def test_a_command_that_cannot_be_loaded_names_its_package(target: str) -> None:
     with pytest.raises(PluginError) as caught:
         dispatch(["acme"], lambda: stranger(target))
 
     assert "openmind-acme" in caught.value.message
+    assert target.partition(":")[0] in caught.value.message
 
 
 def test_a_stranger_cannot_take_a_name_of_ours(capsys: pytest.CaptureFixture[str]) -> None:

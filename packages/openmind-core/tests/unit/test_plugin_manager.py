@@ -133,6 +133,7 @@ def test_one_that_breaks_while_it_registers_is_named(shelf: Shelf, body: str, to
     [
         ("openmind_register_commands", "registry.add('hum', 'no target', help='')", "“module:attribute”"),
         ("openmind_register_routes", "registry.add('hum', None)", "“module:attribute”"),
+        ("openmind_register_routes", "registry.add('../status', 'a:b')", "needs a name of lower-case letters"),
         ("openmind_register_providers", "registry.add('hum', print, config=dict)", "is no attrs class"),
         ("openmind_register_stores", "registry.add('hum', 'store')", "a function that makes it"),
     ],
