@@ -1,6 +1,7 @@
 """Saved mails: who wrote what to whom, with the text of attachments."""
 
 import email
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
 from email.errors import MessageError
@@ -8,10 +9,11 @@ from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
 
-from attrs import frozen
+from attrs import evolve, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.paths import extension_of
 from openmind.domain.text import clean
 from openmind.ports.extractor import Blob
 
@@ -31,6 +33,15 @@ MAX_PARTS = 200
 MAX_ATTACHMENT_BYTES = 5_000_000
 """Text of one attachment; longer ones are data."""
 
+MAX_NAMES = 50
+
+SAME_SHARE = 0.5
+"""Of the words of an HTML version that the plain one has, too; with fewer it is another text, such as "your program
+does not show HTML"."""
+
+_TEXT_NAMES = frozenset({".txt", ".text", ".md", ".markdown", ".csv", ".tsv", ".log", ".rst", ".org", ".html", ".htm"})
+"""Attachments that are text whatever their type says; many programs send all files as bytes."""
+
 _SHOWN = ("From", "To", "Cc", "Date", "Subject")
 
 
@@ -40,23 +51,74 @@ class MailExtractor:
 
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the facts first, then headers, body and attachments."""
-        data = read_all(blob, MAX_MAIL_BYTES, "a mail")
+        data = read_all(blob, MAX_MAIL_BYTES, "a mail").removeprefix(BOM_UTF8)
         try:
             message = email.message_from_bytes(data)
-            parts = _leaves(message)
+            pieces = _pieces(message)
         except (RecursionError, ValueError, LookupError, TypeError, AttributeError, MessageError) as error:
             raise ExtractionFailed(f"the mail cannot be taken apart ({type(error).__name__}: {error})"[:200]) from error
-        headers = {name: _header(message, name) for name in _SHOWN}
+        headers = _headers(message)
         if not data.strip():
             raise ExtractionFailed("the file holds nothing", reason=FileReason.EMPTY)
         if not any(headers.values()):
             raise ExtractionFailed("this is no mail: it has no headers", reason=FileReason.UNSUPPORTED)
-        attachments = [name for name in map(_file_name, parts) if name]
+        attachments = [piece.name for piece in pieces if piece.name][:MAX_NAMES]
         yield _facts(headers, attachments)
-        lines = [f"{name}: {value}" for name, value in headers.items() if value]
-        yield Segment(text="\n".join(lines), locator=(Place(kind="part", label="headers"),))
-        for part in _shown(parts):
-            yield from _part(part)
+        if attachments:
+            headers["Attachments"] = ", ".join(attachments)
+        yield _shown(headers)
+        for piece in pieces:
+            yield from _segments(piece)
+
+
+@frozen
+class _Piece:
+    """A part that holds something, or a mail within the mail, of which the headers are meant."""
+
+    part: "Message[str, str]"
+    name: str
+    """Of its file; empty when it is no attachment."""
+    within: tuple[Place, ...]
+    """The mail it belongs to, where that is not the file itself."""
+    plain: str = ""
+    """The same as plain text, for one of several versions."""
+    is_mail: bool = False
+
+
+def _pieces(message: "Message[str, str]") -> list[_Piece]:
+    """Return the parts in order, without recursion."""
+    found: list[_Piece] = []
+    pending = [_Piece(message, "", ())]
+    while pending and len(found) < MAX_PARTS:
+        piece = pending.pop()
+        payload = piece.part.get_payload()
+        if not isinstance(payload, list):
+            found.append(evolve(piece, name=_file_name(piece.part)))
+            continue
+        children = [child for child in payload if isinstance(child, Message)]
+        if piece.part.get_content_type() == "message/rfc822" and children:
+            name = _file_name(piece.part)
+            label = name or _header(children[0], "Subject") or "forwarded mail"
+            piece = _Piece(children[0], name, (Place(kind="attachment", label=label),), is_mail=True)
+            found.append(piece)
+        elif piece.part.get_content_type() == "multipart/alternative":
+            piece = evolve(piece, plain=_plain_version(children))
+        pending.extend(evolve(piece, part=child, name="", is_mail=False) for child in reversed(children))
+    return found
+
+
+def _plain_version(versions: list["Message[str, str]"]) -> str:
+    plain = (part for part in versions if part.get_content_type() == "text/plain" and not _file_name(part))
+    return next((text for part in plain if (text := _text(part)).strip()), "")
+
+
+def _headers(message: "Message[str, str]") -> dict[str, str]:
+    return {name: _header(message, name) for name in _SHOWN}
+
+
+def _shown(headers: dict[str, str], within: tuple[Place, ...] = ()) -> Segment:
+    lines = [f"{name}: {value}" for name, value in headers.items() if value]
+    return Segment(text="\n".join(lines), locator=(*within, Place(kind="part", label="headers")))
 
 
 def _facts(headers: dict[str, str], attachments: list[str]) -> DocumentFacts:
@@ -65,66 +127,83 @@ def _facts(headers: dict[str, str], attachments: list[str]) -> DocumentFacts:
     with suppress(ValueError, IndexError, TypeError):  # a date that is none stays as it is written
         metadata["date"] = parsedate_to_datetime(headers["Date"]).isoformat()
     if attachments:
-        metadata["attachments"] = attachments[:50]
+        metadata["attachments"] = attachments
     return DocumentFacts(title=headers["Subject"], metadata=metadata)
 
 
 def _header(message: "Message[str, str]", name: str) -> str:
     """Decode a header; one in no known encoding is shown as it is."""
-    raw = str(message.get(name, ""))
+    return " ".join(clean(_words(_raw(message, name))).split())[:MAX_METADATA_CHARS]
+
+
+def _raw(message: "Message[str, str]", name: str) -> str:
+    """Return a header as it is written; one with bytes that none may have is decoded as text is."""
+    raw = next((str(value) for key, value in message.raw_items() if key.lower() == name.lower()), "")
+    if raw.isascii():
+        return raw
     try:
-        text = str(make_header(decode_header(raw)))
+        return decode(raw.encode("utf-8", "surrogateescape")).text
+    except (ExtractionFailed, UnicodeEncodeError):
+        return raw.encode("utf-8", "replace").decode()
+
+
+def _words(raw: str) -> str:
+    """Decode the encoded words of a header, `=?utf-8?q?J=C3=BCrgen?=`; what stands beside them may be any text."""
+    if "=?" not in raw:
+        return raw
+    try:
+        parts = decode_header(raw)
+        if raw.isascii():
+            return str(make_header(parts))
+        return "".join(
+            part if isinstance(part, str) else part.decode(charset or "raw-unicode-escape", "replace")
+            for part, charset in parts
+        )
     except (LookupError, ValueError, MessageError):
-        text = raw
-    return " ".join(clean(text).split())[:MAX_METADATA_CHARS]
-
-
-def _leaves(message: "Message[str, str]") -> list["Message[str, str]"]:
-    """Return the parts that hold something, in order, without recursion."""
-    found: list[Message[str, str]] = []
-    pending = [message]
-    while pending and len(found) < MAX_PARTS:
-        part = pending.pop()
-        payload = part.get_payload()
-        if isinstance(payload, list):
-            pending.extend(child for child in reversed(payload) if isinstance(child, Message))
-        else:
-            found.append(part)
-    return found
-
-
-def _shown(parts: list["Message[str, str]"]) -> Iterator["Message[str, str]"]:
-    """Leave out the HTML version of a body that is there as plain text, too."""
-    has_plain = any(part.get_content_type() == "text/plain" and not _file_name(part) for part in parts)
-    for part in parts:
-        if part.get_content_maintype() != "text":
-            continue
-        if has_plain and part.get_content_type() == "text/html" and not _file_name(part):
-            continue
-        yield part
+        return raw
 
 
 def _file_name(part: "Message[str, str]") -> str:
+    headers: Message[str, str] = Message()
+    for name in ("Content-Disposition", "Content-Type"):
+        if raw := _raw(part, name):
+            headers[name] = raw
     try:
-        name = part.get_filename() or ""
+        name = headers.get_filename() or ""
     except (LookupError, ValueError, TypeError, MessageError):
         return ""
-    return " ".join(clean(name).split())[:200]
+    return " ".join(clean(_words(name)).split())[:200]
 
 
-def _part(part: "Message[str, str]") -> Iterator[Segment]:
+def _segments(piece: _Piece) -> Iterator[Segment]:
+    if piece.is_mail:
+        yield _shown(_headers(piece.part), piece.within)
+        return
+    text = clean(_text(piece.part, piece.name))
+    within = (*piece.within, Place(kind="attachment", label=piece.name)) if piece.name else piece.within
+    if not _is_html(piece.part, piece.name):
+        for segment in text_segments(text):
+            # Lines of a part are no lines of the file.
+            yield Segment(text=segment.text, locator=within)
+        return
+    blocks = read_page(text).blocks
+    words = {word for block in blocks for word in block.text.split()}
+    if piece.name or len(words.intersection(piece.plain.split())) < SAME_SHARE * len(words):
+        yield from segments(blocks, within=within)
+
+
+def _text(part: "Message[str, str]", name: str = "") -> str:
+    """Return the text of a part; of one that holds none, nothing."""
+    if part.get_content_maintype() != "text" and extension_of(name) not in _TEXT_NAMES:
+        return ""
     payload = part.get_payload(decode=True)
-    if not isinstance(payload, bytes) or len(payload) > MAX_ATTACHMENT_BYTES:
-        return
-    text = clean(_decoded(part, payload))
-    name = _file_name(part)
-    within = (Place(kind="attachment", label=name),) if name else ()
-    if part.get_content_type() == "text/html":
-        yield from segments(read_page(text).blocks, within=within)
-        return
-    for segment in text_segments(text):
-        # Lines of a part are no lines of the file.
-        yield Segment(text=segment.text, locator=within)
+    return _decoded(part, payload) if isinstance(payload, bytes) and len(payload) <= MAX_ATTACHMENT_BYTES else ""
+
+
+def _is_html(part: "Message[str, str]", name: str) -> bool:
+    if part.get_content_maintype() == "text":
+        return part.get_content_type() == "text/html"
+    return extension_of(name) in {".html", ".htm"}
 
 
 def _decoded(part: "Message[str, str]", payload: bytes) -> str:

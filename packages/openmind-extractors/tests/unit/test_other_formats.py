@@ -141,6 +141,67 @@ def test_a_mail_of_only_html_is_read_as_a_page(read) -> None:
     assert reading.segments[1].text == "Dear Ann"
 
 
+def test_only_the_html_version_of_the_same_text_is_left_out(read) -> None:
+    mail = (
+        "Subject: x\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=X\n\n"
+        "--X\nContent-Type: text/html\n\n<p>A body that is only there as a page</p>\n"
+        "--X\nContent-Type: text/plain\n\nSent with a list server\n"
+        "--X\nContent-Type: multipart/alternative; boundary=Y\n\n"
+        "--Y\nContent-Type: text/plain\n\nYour program shows no HTML.\n"
+        "--Y\nContent-Type: text/html\n\n<p>News of the pademelon</p>\n--Y--\n--X--\n"
+    )
+
+    reading = read("list.eml", mail.encode())
+
+    assert "only there as a page" in reading.text
+    assert "list server" in reading.text
+    assert "pademelon" in reading.text
+
+
+def test_a_forwarded_mail_keeps_who_wrote_it(read) -> None:
+    mail = (
+        "Subject: Fwd\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=X\n\n"
+        "--X\nContent-Type: text/plain\n\nSee below\n--X\nContent-Type: message/rfc822\n\n"
+        "From: Ilse <ilse@example.com>\nSubject: The old bridge\n\nIt will be closed.\n--X--\n"
+    )
+
+    reading = read("fwd.eml", mail.encode())
+
+    assert "From: Ilse <ilse@example.com>\nSubject: The old bridge" in reading.text
+    assert reading.where("Ilse") == "attachment The old bridge › part headers"
+    assert reading.where("It will be closed.") == "attachment The old bridge"
+    assert reading.facts.title == "Fwd"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1"])
+def test_headers_that_are_not_encoded_as_they_should_be_are_read(read, encoding: str) -> None:
+    mail = (
+        "From: Jürgen <j@example.com>\nSubject: Größe =?utf-8?q?f=C3=BCr?= Müller\nMIME-Version: 1.0\n"
+        "Content-Type: multipart/mixed; boundary=X\n\n--X\nContent-Type: image/png\n"
+        'Content-Disposition: attachment; filename="Brücke.png"\n\nx\n--X--\n'
+    )
+
+    reading = read("a.eml", mail.encode(encoding))
+
+    assert reading.facts.metadata["from"] == "Jürgen <j@example.com>"
+    assert reading.facts.title == "Größe für Müller"
+    assert "Attachments: Brücke.png" in reading.text
+
+
+def test_a_mail_that_begins_with_a_byte_order_mark_is_a_mail(read) -> None:
+    assert read("a.eml", "\ufeffSubject: Bridge\n\nClosed".encode()).facts.title == "Bridge"
+
+
+def test_a_text_that_was_attached_as_bytes_is_read(read) -> None:
+    mail = (
+        "Subject: x\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=X\n\n"
+        "--X\nContent-Type: application/octet-stream\nContent-Transfer-Encoding: base64\n"
+        'Content-Disposition: attachment; filename="=?utf-8?q?Gr=C3=B6=C3=9Fen=2Etxt?="\n\nVGhlIHRvbGxz\n--X--\n'
+    )
+
+    assert read("a.eml", mail.encode()).where("The tolls") == "attachment Größen.txt"
+
+
 def test_a_mail_that_lies_about_its_encoding_is_read(read) -> None:
     reading = read(
         "a.eml", b"Subject: =?nonsense?q?x?=\nContent-Type: text/plain; charset=nonsense\n\nGr\xc3\xbc\xc3\x9fe"
