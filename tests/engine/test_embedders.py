@@ -122,6 +122,36 @@ def test_another_model_is_taken_in_beside_the_former_one(world) -> None:
     assert len(first.embedded) == 30
 
 
+def test_a_model_that_changed_its_dimension_is_told_and_its_vectors_made_anew(world) -> None:
+    world.use("same", dimension=64)
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    embedder = world.use("same", dimension=32)
+    with world.memory() as memory:
+        assert "32 dimensions now, and of 64 before" in memory.search("heliotrope").degraded_reason
+
+        memory.index()
+
+        assert embedder.embedded == ["heliotrope in the garden"]
+        assert not memory.search("heliotrope").degraded
+
+
+def test_an_embedder_that_is_away_is_named_once_in_a_run(world) -> None:
+    world.use()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    world.provider.embeddings = Unknown(DOWN)
+    world.write("b.txt", "chrysanthemum on the balcony")
+    with world.memory() as memory:
+        notices = memory.index().notices
+
+        assert len([notice for notice in notices if "vectors follow" in notice or "out of reach" in notice]) == 1
+
+
 def test_a_change_of_model_that_breaks_off_goes_on_where_it_was(world) -> None:
     world.use("first", dimension=64)
     for number in range(80):

@@ -9,10 +9,19 @@ from hypothesis import strategies as st
 from openmind.application.searching import SearchService
 from openmind.application.suspicion import SUSPECT
 from openmind.domain.documents import Place
-from openmind.domain.errors import EmptyQuery, ProviderUnreachable, SourceNotFound, StoreDamaged, UsageError
+from openmind.domain.errors import (
+    EmptyQuery,
+    ProviderError,
+    ProviderUnreachable,
+    SourceNotFound,
+    StoreDamaged,
+    UsageError,
+)
 from openmind.domain.ids import SourceId
+from openmind.domain.models import EmbedderIdentity
 from openmind.domain.search import MAX_QUERY_CHARS, SearchFilters, SearchRequest, SearchResult, SearchState
 from openmind.ports.chunk_store import CandidateQuery, Candidates, ChunkView
+from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.testing.fakes.chunk_store import MemoryChunkStore, MemoryChunkView
 from openmind.testing.fakes.models import FAKE_IDENTITY, FakeEmbeddings
 from openmind.testing.fakes.shelf import Shelf
@@ -264,7 +273,10 @@ def test_limits_out_of_bounds_are_refused(kitchen: Shelf, wanted: dict[str, int]
 
 
 def test_without_its_embedder_a_memory_is_searched_by_words(kitchen: Shelf) -> None:
-    searching = SearchService(catalog=kitchen.catalog, chunks=lambda: kitchen.chunks, embedder_for=lambda _: None)
+    def embedder_for(identity: EmbedderIdentity) -> EmbeddingProvider:
+        raise ProviderError(f"{identity.model} does not answer", hint="Start it.")
+
+    searching = SearchService(catalog=kitchen.catalog, chunks=lambda: kitchen.chunks, embedder_for=embedder_for)
 
     result = searching.search(SearchRequest(query="bake bread"))
 

@@ -71,7 +71,7 @@ class EmbeddingRequests:
                 f"{self._connection.server} answered with “{answered}” instead of “{self._model}”",
                 hint="Load the embedding model with `openmind models load`.",
             )
-        vectors = read_vectors(reply, len(texts))
+        vectors = read_vectors(reply, len(texts), self._model)
         self._require_same_build(ready.model.revision, vectors.dimension)
         self._answered = True
         return vectors

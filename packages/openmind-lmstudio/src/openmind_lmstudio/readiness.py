@@ -40,11 +40,22 @@ class Ready:
         )
 
     def is_stranger(self, answered: str) -> bool:
-        """Whether the name in an answer is that of another model. Servers add variants and numbers to names."""
-        if answered in self.strangers:
-            return True
-        bare = answered.partition("@")[0].partition(":")[0]
-        return bare != self.model.key and bare in self.strangers
+        """Whether the name in an answer is that of another model. Servers add variants and numbers to names.
+
+        LM Studio answers with the name of what it asked, or its file; other servers may answer with a name of their own
+        making, so that only the name of another model they list tells anything.
+        """
+        if not answered or answered in self.strangers:
+            return bool(answered)
+        if _bare(answered) in {_bare(self.model.key), _bare(self.name)}:
+            return False
+        told = self.dialect is not Dialect.OPENAI and not answered.endswith(".gguf")
+        return told or _bare(answered) in self.strangers
+
+
+def _bare(name: str) -> str:
+    """A model's name without the publisher, the variant and the number of the instance."""
+    return name.rpartition("/")[2].partition("@")[0].partition(":")[0]
 
 
 Prepare = Callable[[str], Ready]

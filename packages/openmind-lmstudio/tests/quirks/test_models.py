@@ -124,7 +124,7 @@ def test_a_name_with_additions_is_still_the_same_model(
     assert len(provider.embedder("e").embed(["a"], role="passage")) == 1
 
 
-@pytest.mark.parametrize("answered", ["f", "f@q8_0", "f:2"])
+@pytest.mark.parametrize("answered", ["f", "f@q8_0", "f:2", "unheard-of"])
 def test_an_answer_from_another_model_is_refused(
     server: ScriptedServer, provider: LMStudioProvider, answered: str
 ) -> None:

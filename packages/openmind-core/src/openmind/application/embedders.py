@@ -4,12 +4,13 @@ from collections.abc import Callable
 
 from attrs import frozen
 
-from openmind.domain.errors import OpenMindError
+from openmind.domain.errors import ConfigError, ProviderError
 from openmind.domain.models import EmbedderIdentity
 from openmind.ports.embedding_provider import EmbeddingProvider
 
 BUILTIN = "builtin"
 """Name of the provider, and of its one model, that come with OpenMind."""
+REMAKE = "`openmind index` makes the vectors anew; no file is read again."
 
 
 @frozen(kw_only=True)
@@ -37,12 +38,25 @@ class Embedders:
         name = BUILTIN if self.model == BUILTIN else self.provider_name
         return (identity.provider, identity.model) == (name, self.model)
 
-    def matching(self, identity: EmbedderIdentity) -> EmbeddingProvider | None:
-        """Return an embedder whose vectors can be compared with those of an index; None when it is out of reach."""
+    def matching(self, identity: EmbedderIdentity) -> EmbeddingProvider:
+        """Return an embedder whose vectors can be compared with those of an index.
+
+        Raises:
+            ProviderError: there is none, and why.
+        """
         if identity.provider not in {BUILTIN, self.provider_name}:
-            return None
+            raise ProviderError(f"{identity.model} belongs to the provider {identity.provider}, which is not chosen")
         try:
             embedder = self.embedder(identity.provider, identity.model)
-            return embedder if embedder.identity == identity else None
-        except OpenMindError:
-            return None
+        except ConfigError as error:
+            raise ProviderError(error.message, hint=error.hint) from error
+        if embedder.identity != identity:
+            raise ProviderError(_change(identity, embedder.identity), hint=REMAKE)
+        return embedder
+
+
+def _change(made_with: EmbedderIdentity, now: EmbedderIdentity) -> str:
+    """Say in what an embedder is not any more the one that an index was made with."""
+    if made_with.dimension != now.dimension:
+        return f"{now.model} makes vectors of {now.dimension} dimensions now, and of {made_with.dimension} before"
+    return f"{now.model} is another build now than the one the memory was made with"

@@ -21,7 +21,7 @@ from openmind.application.tables import LAYOUT, Targets
 from openmind.application.vectors_later import VectorsLater
 from openmind.domain.analysis import ANALYSER_VERSION
 from openmind.domain.chunking import CHUNKING_VERSION
-from openmind.domain.errors import OpenMindError
+from openmind.domain.errors import OpenMindError, ProviderError
 from openmind.domain.ids import SourceId
 from openmind.domain.index import TableState
 from openmind.domain.jobs import JobState
@@ -160,8 +160,11 @@ class IndexPass:
         embedders = self.means.choice().embedders
         if missing or filling or not embedders.is_chosen(live.identity.embedder):
             return True
-        chosen = embedders.chosen()
-        return chosen.in_process and chosen.identity != live.identity.embedder  # it came in another version
+        try:
+            chosen = self.attention.patiently(lambda: embedders.chosen().identity)
+        except ProviderError:
+            return False  # with nothing to embed it is not missed
+        return chosen != live.identity.embedder  # it came in another version
 
     def _targets(self) -> Targets:
         choice = self.means.choice()

@@ -66,8 +66,8 @@ class SearchService:
     catalog: Catalog
     chunks: Callable[[], ChunkStore]
     """Called with the first search: making the store imports its engine."""
-    embedder_for: Callable[[EmbedderIdentity], EmbeddingProvider | None]
-    """Gives the embedder that made a table, or None when it is out of reach."""
+    embedder_for: Callable[[EmbedderIdentity], EmbeddingProvider]
+    """Gives the embedder that made a table; a `ProviderError` says why there is none."""
     scope: tuple[SourceId, ...] | None = None
     """Only these sources exist for whoever asks; None means all."""
     tally: PassageTally = field(factory=PassageTally, eq=False)
@@ -142,16 +142,15 @@ class SearchService:
     def _ask(self, table: IndexTable, query: str) -> Meaning:
         """Ask the embedder of a table; one that is a server's may keep us waiting."""
         identity = table.identity.embedder
-        embedder = self.embedder_for(identity)
-        if embedder is None:
-            note = f"Found by words only: the embedding model {identity.model} of this memory is out of reach."
-            return Meaning(table=table, profile=RetrievalProfile(), notes=(note,))
+        profile = RetrievalProfile()
         try:
+            embedder = self.embedder_for(identity)
+            profile = embedder.profile
             vectors = embedder.embed([as_seen(query) or query], role="query")
         except ProviderError as error:
-            note = f"Found by words only: {as_sentence(error.message)}"
-            return Meaning(table=table, profile=embedder.profile, notes=(note,))
-        return Meaning(table=table, vector=vectors.row_bytes(0), profile=embedder.profile)
+            note = f"Found by words only: {as_sentence(error.message)} {error.hint}".rstrip()
+            return Meaning(table=table, profile=profile, notes=(note,))
+        return Meaning(table=table, vector=vectors.row_bytes(0), profile=profile)
 
     def _look(self, query: str, filters: SearchFilters, question: Question, meaning: Meaning) -> SearchResult | None:
         """Search one snapshot; None when another table is live by now.

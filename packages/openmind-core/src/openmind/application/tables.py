@@ -1,6 +1,7 @@
 """Decides which chunk tables a run writes to."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from attrs import frozen
 
@@ -90,8 +91,10 @@ class TableChoice:
         live = next((table for table in tables if table.state is TableState.LIVE), None)
         wanted, notice = self._wanted(live)
         concerned = [wanted, live.identity.embedder if live else None]
-        found = {identity.key: self.embedders.matching(identity) for identity in concerned if identity is not None}
-        within_reach = {key: embedder for key, embedder in found.items() if embedder is not None}
+        within_reach: dict[str, EmbeddingProvider] = {}
+        for identity in filter(None, concerned):
+            with suppress(ProviderError):  # of a former model; what the chosen one says is in the notice
+                within_reach[identity.key] = self.embedders.matching(identity)
         return Outlook(tables=tables, wanted=wanted, within_reach=within_reach, notice=notice)
 
     def targets(self, outlook: Outlook) -> Targets:

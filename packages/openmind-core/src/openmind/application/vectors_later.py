@@ -53,7 +53,7 @@ class VectorsLater:
             The provider's error that ended the work early, if one did.
         """
         if filling.embedder is None:
-            return ProviderError(f"{filling.table.identity.embedder.model} is out of reach", hint="Start its server.")
+            return None  # the run has told why
         after: FileId | None = None
         while True:
             self.heed()
@@ -80,10 +80,8 @@ class VectorsLater:
             self.heed()
             with self.catalog.reading() as snapshot:
                 files = snapshot.files_without_vectors(after=after, limit=PAGE)
-            if not files:
-                return None
-            if live.embedder is None:
-                return ProviderError(f"{live.table.identity.embedder.model} is out of reach", hint="Start its server.")
+            if not files or live.embedder is None:
+                return None  # the run has told why there is no embedder
             for group in _groups(files):
                 after = group[-1].id
                 error = self._complete(live, live.embedder, group)

@@ -9,6 +9,7 @@ from openmind.domain import packing
 from openmind.domain.analysis import passage_words
 from openmind.domain.chunks import Chunk, ChunkRow, passage_hash
 from openmind.domain.documents import DocumentFacts, Locator
+from openmind.domain.errors import ProviderError
 from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, Generation, SourceId
 from openmind.domain.index import IndexIdentity, IndexTable
@@ -90,8 +91,10 @@ class Shelf:
             catalog=self.catalog, chunks=lambda: self.chunks, embedder_for=self.embedder_for, scope=scope
         )
 
-    def embedder_for(self, identity: EmbedderIdentity) -> EmbeddingProvider | None:
-        return self.embedder if self.embedder.identity == identity else None
+    def embedder_for(self, identity: EmbedderIdentity) -> EmbeddingProvider:
+        if self.embedder.identity != identity:
+            raise ProviderError(f"{identity.model} is another model now")
+        return self.embedder
 
     def _record(
         self, path: str, source: Source, title: str, chunks: int, modified_at: float, generation: Generation
