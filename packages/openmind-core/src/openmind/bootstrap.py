@@ -18,7 +18,7 @@ from openmind.adapters.home_contents import HomeKeeper
 from openmind.adapters.jsonl_logging import LOG_FILE, JsonlJournal
 from openmind.adapters.local_files import LocalFileTree
 from openmind.adapters.passage_workers import PassageWorkers
-from openmind.adapters.processes import is_alive, this_process
+from openmind.adapters.processes import end_process, is_alive, this_process
 from openmind.adapters.regular_files import open_regular
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.adapters.system_opener import open_path
@@ -273,6 +273,7 @@ class Assembly:
             catalog=storage.catalog,
             launcher=launcher,
             alive=is_alive,
+            end_process=end_process,
             now=utc_now,
             journal=self.journal(),
         )
@@ -284,7 +285,7 @@ class Assembly:
                 storage=storage,
                 home=self.home.folder,
                 now=utc_now,
-                current_job=jobs.current,
+                refuse_while_indexing=jobs.refuse_while_indexing,
                 sweep_elsewhere=launcher.launch_sweep,
                 journal=self.journal(),
             ),

@@ -5,7 +5,7 @@ from pathlib import Path
 from openmind.adapters.home import MARKER, Home
 from openmind.adapters.home_contents import HomeKeeper
 from openmind.adapters.packages import plan_packages, remove_packages
-from openmind.adapters.processes import is_alive
+from openmind.adapters.processes import end_process, is_alive
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs import JobService
 from openmind.application.uninstalling import UninstallService
@@ -34,6 +34,7 @@ def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None
             catalog=storage.catalog,
             launcher=SubprocessJobLauncher(place.folder, place.logs),
             alive=is_alive,
+            end_process=end_process,
             now=utc_now,
         ),
         keeper=HomeKeeper(place.folder),

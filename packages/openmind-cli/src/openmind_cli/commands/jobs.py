@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LOOK_EVERY_S = 0.5
 TOLD = {
-    JobState.PAUSE_REQUESTED: "will pause in a moment",
+    JobState.PAUSE_REQUESTED: "will pause in a moment; `openmind index resume` lets it go on",
     JobState.PAUSED: "is paused; `openmind index resume` lets it go on",
     JobState.STOP_REQUESTED: "will stop in a moment; what it has finished is kept",
     JobState.STOPPED: "has stopped; what it had finished is kept",
@@ -42,11 +42,14 @@ TOLD = {
 }
 
 
+RESTING = {JobState.PAUSE_REQUESTED, JobState.PAUSED}
+
+
 def start(*, json: Json = False) -> int:
     """Index in the background.
 
     The terminal may be closed meanwhile. When a job is under way already, that one is shown. What was read can be
-    found at once.
+    found at once. One that is paused stays so; `openmind index resume` lets it go on.
     """
     with open_memory() as memory:
         before = memory.jobs.current()
@@ -54,9 +57,13 @@ def start(*, json: Json = False) -> int:
     if json:
         print_object(job_object(job))
         return OK
-    again = before is not None and before.id == job.id
-    print_lines([line(f"{job.id} {'is under way already' if again else 'indexes in the background now'}.")])
-    note("Next: `openmind index status` shows how far it is.")
+    if before is None or before.id != job.id:
+        told = "indexes in the background now"
+    else:
+        told = TOLD[job.state] if job.state in RESTING else "is under way already"
+    print_lines([line(f"{job.id} {told}.")])
+    if job.state not in RESTING:
+        note("Next: `openmind index status` shows how far it is.")
     return OK
 
 
@@ -95,10 +102,16 @@ def resume(*, json: Json = False) -> int:
         return _steered(memory.jobs.resume(), json=json)
 
 
-def stop(*, json: Json = False) -> int:
-    """End the background job; what it has finished is kept, and the next one goes on from there."""
+def stop(*, force: Switch = False, json: Json = False) -> int:
+    """End the background job; what it has finished is kept, and the next one goes on from there.
+
+    Parameters
+    ----------
+    force
+        End its process, too, if that has given no sign of life for a minute.
+    """
     with open_memory(create=False) as memory:
-        return _steered(memory.jobs.stop(), json=json)
+        return _steered(memory.jobs.end() if force else memory.jobs.stop(), json=json)
 
 
 def history(*, limit: Annotated[int, Parameter(validator=Number(gte=1, lte=1_000))] = 20, json: Json = False) -> int:

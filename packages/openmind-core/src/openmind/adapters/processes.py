@@ -4,6 +4,7 @@ import os
 import sys
 from pathlib import Path
 
+from openmind.domain.errors import JobError
 from openmind.domain.jobs import ProcessMark
 
 SAME_START_S = 1.0
@@ -46,6 +47,26 @@ def is_alive(mark: ProcessMark) -> bool:
         return abs(_started_at(mark.pid) - mark.started_at) <= SAME_START_S
     except NoSuchProcess:
         return False
+
+
+def end_process(mark: ProcessMark) -> None:
+    """End a process by force; one that has ended already, or whose number was given away again, is left alone.
+
+    Raises:
+        JobError: it may not be ended.
+    """
+    import psutil
+
+    try:
+        process = psutil.Process(mark.pid)  # knows when it began, and so kills no other that has its number by now
+        if is_alive(mark):
+            process.kill()
+    except psutil.NoSuchProcess:
+        return
+    except psutil.Error as error:
+        raise JobError(
+            f"The process {mark.pid} cannot be ended by this user", hint="End it as the user who started it."
+        ) from error
 
 
 def _started_at(pid: int) -> float:

@@ -116,9 +116,13 @@ def of_jobs(job: IndexJob | None, now: datetime) -> Iterator[Finding]:
     if job is not None and job.is_stuck(now):
         yield Finding(
             code="job.stuck",
-            message=f"The background job {job.id} has given no sign of life for more than a minute",
-            hint="`openmind index stop` ends it; its log in the folder logs says where it hangs.",
+            message=f"The background job {job.id}{_worker(job)} has given no sign of life for more than a minute",
+            hint="`openmind index stop --force` ends it; its log in the folder logs says where it hangs.",
         )
+
+
+def _worker(job: IndexJob) -> str:
+    return f" (process {job.process.pid})" if job.process else ""
 
 
 def of_plugins(plugins: PluginReports) -> Iterator[Finding]:

@@ -17,6 +17,10 @@ from openmind.ports.job_launcher import JobLauncher
 
 PENDING_S = 30
 """A worker that has not begun after this long never will."""
+STOPPING_S = 10.0
+"""How long a start waits for a job that was asked to stop."""
+ENDING_S = 5.0
+"""How long a process that was ended by force is waited for."""
 LOOK_EVERY_S = 0.1
 """How often a job that was asked to stop is looked at."""
 LOOK = "`openmind index status` shows how far it is"
@@ -31,19 +35,25 @@ class JobService:
     catalog: Catalog
     launcher: JobLauncher
     alive: Callable[[ProcessMark], bool]
+    end_process: Callable[[ProcessMark], None]
+    """Ends a process by force, if it still runs."""
     now: Callable[[], datetime]
     journal: Journal = SILENCE
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
     def start(self) -> IndexJob:
-        """Start a job; the unfinished one is returned when there is one.
+        """Start a job; the unfinished one is returned when there is one. One that is about to stop is waited for.
 
         Raises:
             NoSources: there is nothing to index.
+            JobActive: a job was asked to stop and does not.
             IndexingBusy: a command indexes in the foreground.
             JobError: the worker could not be started.
         """
+        before = self.current()
+        if before is not None and before.state is JobState.STOP_REQUESTED:
+            self.halt(within_s=STOPPING_S)
         with self.catalog.writing() as session:
             active = self._settled(session)
             if active is not None:
@@ -126,12 +136,31 @@ class JobService:
         """
         return self._ask(JobAction.STOP)
 
+    def end(self) -> IndexJob:
+        """Stop the unfinished job; a worker that gives no sign of life any more is ended by force.
+
+        Raises:
+            JobNotFound: none is unfinished.
+            JobError: the process may not be ended.
+        """
+        hangs = self._hangs(self.current())
+        job = self.stop()
+        if not hangs or job.process is None:
+            return job
+        self.end_process(job.process)
+        self.journal.note("job.ended", job=job.id, worker=job.process.pid)
+        deadline = self.clock() + ENDING_S
+        while self.alive(job.process) and self.clock() < deadline:
+            self.sleep(LOOK_EVERY_S)
+        return self.as_it_is(job)
+
     def halt(self, *, within_s: float) -> IndexJob | None:
         """Stop the unfinished job and wait for its end; None when there is none.
 
         Raises:
             JobActive: it did not stop in that time; it stays asked to.
         """
+        hangs = self._hangs(self.current())
         try:
             job = self.stop()
         except JobNotFound:
@@ -141,7 +170,9 @@ class JobService:
             if self.clock() >= deadline:
                 raise JobActive(
                     f"The indexing job {job.id} was asked to stop and has not stopped within {within_s:g} s",
-                    hint="Try again in a moment; `openmind index status --once` shows how far it is.",
+                    hint=f"Its process {job.process.pid} hangs; `openmind index stop --force` ends it."
+                    if hangs and job.process
+                    else "Try again in a moment; `openmind index status --once` shows how far it is.",
                 )
             self.sleep(LOOK_EVERY_S)
             job = self.current() or job
@@ -163,6 +194,22 @@ class JobService:
             f"{who} {state} (background job {job.id})", hint=f"{way_out}; `openmind index stop` ends it."
         )
 
+    def refuse_while_indexing(self, session: CatalogWriter) -> None:
+        """Refuse, as part of a transaction, what nobody may do while files are indexed, in the background or not.
+
+        Raises:
+            JobActive: a job is unfinished.
+            IndexingBusy: a command indexes in the foreground.
+        """
+        job = self._settled(session)
+        if job is not None:
+            state = "is paused" if job.state is JobState.PAUSED else "is under way"
+            raise JobActive(
+                f"A source cannot be removed while the background job {job.id} {state}",
+                hint="Wait until that is done, or stop it: `openmind index stop`, or `--stop-job` with the removal.",
+            )
+        self._refuse_beside_run(session)
+
     def believable_run(self, run: IndexRun) -> IndexRun:
         """A run as it is: one whose process has died failed, whatever its row says."""
         if run.state.finished or run.process is None or self.alive(run.process):
@@ -170,24 +217,45 @@ class JobService:
         return attrs.evolve(run, state=JobState.FAILED, error=RUN_DIED)
 
     def _refuse_beside_run(self, session: CatalogReader) -> None:
+        process = self._in_the_foreground(session)
+        if process is not None:
+            raise IndexingBusy(
+                f"the process {process.pid} is indexing this memory",
+                hint="Wait until it is done, or end it with Ctrl-C; `openmind status` shows how far it is.",
+            )
+
+    def _in_the_foreground(self, session: CatalogReader) -> ProcessMark | None:
+        """The process that indexes without a job."""
         for run in map(self.believable_run, session.runs(limit=1)):
-            if not run.state.finished and run.process is not None:
-                raise IndexingBusy(
-                    f"the process {run.process.pid} is indexing this memory",
-                    hint="Wait until it is done; `openmind status` shows how far it is.",
-                )
+            if not run.state.finished:
+                return run.process
+        return None
+
+    def _hangs(self, job: IndexJob | None) -> bool:
+        return job is not None and job.is_stuck(self.now())
 
     def _ask(self, action: JobAction) -> IndexJob:
         with self.catalog.writing() as session:
             job = self._settled(session)
             if job is None:
-                raise JobNotFound("No indexing job is under way", hint="Start one: `openmind index start`.")
+                raise self._nothing_to_ask(session)
             state = next_state(job.state, action)
             if action is JobAction.PAUSE or state is not job.state:
                 job = attrs.evolve(job, error="")  # a pause is the person's from now on, not the provider's
-            saved = self._saved(session, job, state)
+            # A wish is no sign of life of a worker; one that rested has given none for as long as it did.
+            at = self.now().isoformat() if job.state is JobState.PAUSED else job.updated_at
+            saved = self._saved(session, job, state, updated_at=at)
         self.journal.note("job.asked", job=job.id, action=action.value, state=state.value)
         return saved
+
+    def _nothing_to_ask(self, session: CatalogReader) -> JobNotFound:
+        process = self._in_the_foreground(session)
+        if process is None:
+            return JobNotFound("No indexing job is under way", hint="Start one: `openmind index start`.")
+        return JobNotFound(
+            f"The process {process.pid} indexes in the foreground, which is no background job",
+            hint="Ctrl-C in its terminal ends it; what it has finished is kept.",
+        )
 
     def _fail(self, job_id: JobId, reason: str) -> None:
         with self.catalog.writing() as session:
@@ -196,10 +264,12 @@ class JobService:
                 failed = next_state(job.state, JobAction.FAIL)
                 self._saved(session, attrs.evolve(job, error=job.error or reason), failed)
 
-    def _saved(self, session: CatalogWriter, job: IndexJob, state: JobState) -> IndexJob:
+    def _saved(self, session: CatalogWriter, job: IndexJob, state: JobState, *, updated_at: str = "") -> IndexJob:
         at = self.now().isoformat()
         ended = state.finished and not job.state.finished
-        changed = attrs.evolve(job, state=state, updated_at=at, completed_at=at if ended else job.completed_at)
+        changed = attrs.evolve(
+            job, state=state, updated_at=updated_at or at, completed_at=at if ended else job.completed_at
+        )
         session.change_job(changed, expected=job.state)
         return changed
 

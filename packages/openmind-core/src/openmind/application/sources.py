@@ -13,7 +13,6 @@ from openmind.application.run_log import end_dead_runs
 from openmind.application.sweeping import Sweeping, owe_erasure
 from openmind.domain.errors import (
     IndexingBusy,
-    JobActive,
     JobError,
     SourceExists,
     SourceForbidden,
@@ -24,12 +23,11 @@ from openmind.domain.errors import (
     StoreError,
 )
 from openmind.domain.ids import SourceId, new_source_id
-from openmind.domain.jobs import IndexJob
 from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.paths import displayable, is_within
 from openmind.domain.sources import Source
 from openmind.domain.status import RemovalReport
-from openmind.ports.catalog import CatalogReader
+from openmind.ports.catalog import CatalogReader, CatalogWriter
 from openmind.ports.storage import Storage
 
 
@@ -40,8 +38,8 @@ class SourceService:
     storage: Storage
     home: Path
     now: Callable[[], datetime]
-    current_job: Callable[[], IndexJob | None]
-    """Gives the background job as it really is; one whose worker died is finished."""
+    refuse_while_indexing: Callable[[CatalogWriter], None]
+    """Raises `JobActive` or `IndexingBusy` while files are indexed, in the background or not."""
     sweep_elsewhere: Callable[[], None]
     """Starts a process that does `sweep`."""
     journal: Journal = SILENCE
@@ -116,11 +114,9 @@ class SourceService:
     def remove(self, source_id: SourceId) -> RemovalReport:
         """Take a source out of memory: its hits disappear at once, its text and vectors from the disk too.
 
-        While another process indexes, that process deletes what is left.
-
         Raises:
             SourceNotFound
-            JobActive: a background job is unfinished.
+            JobActive, IndexingBusy: files are indexed, in the background or not.
         """
         report = self.forget(source_id)
         self.sweep()
@@ -131,7 +127,7 @@ class SourceService:
 
         Raises:
             SourceNotFound
-            JobActive: a background job is unfinished.
+            JobActive, IndexingBusy: files are indexed, in the background or not.
         """
         report = self.forget(source_id)
         if report.files_removed:
@@ -148,17 +144,11 @@ class SourceService:
 
         Raises:
             SourceNotFound
-            JobActive: a background job is unfinished.
+            JobActive, IndexingBusy: files are indexed, in the background or not.
         """
-        self.current_job()  # marks one that died as failed, so that it is not in the way
         with self.storage.catalog.writing() as session:
             source = session.source(source_id)
-            job = session.latest_job()
-            if job is not None and not job.state.finished:
-                raise JobActive(
-                    "A source cannot be removed while files are being indexed in the background",
-                    hint="Wait until that is done, or stop it: `openmind index stop`.",
-                )
+            self.refuse_while_indexing(session)
             counts = session.source_counts(source_id)
             session.delete_source(source_id)
             session.drop_unused_texts()

@@ -104,7 +104,7 @@ class IndexJob:
     started_at: str = ""
     completed_at: str = ""
     updated_at: str = ""
-    """When its worker, or a person, last gave a sign of life; ISO 8601, UTC."""
+    """When its worker last gave a sign of life, or was woken; ISO 8601, UTC."""
     process: ProcessMark | None = None
 
     def is_stuck(self, now: datetime) -> bool:

@@ -36,6 +36,7 @@ class World:
             catalog=self.catalog,
             launcher=self.processes,
             alive=self.processes.alive,
+            end_process=self.processes.end,
             now=self.clock.now,
             sleep=self.clock.sleep,
             clock=self.clock.monotonic,

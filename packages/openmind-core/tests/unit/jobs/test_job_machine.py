@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from openmind.application.job_row import JobRow
 from openmind.domain.control import Wish
-from openmind.domain.errors import JobNotFound
+from openmind.domain.errors import JobActive, JobNotFound
 from openmind.domain.ids import JobId
 from openmind.domain.job_states import JobAction
 from openmind.domain.jobs import IndexJob, JobState, ProcessMark
@@ -37,7 +37,12 @@ def machine(world_type, script):
         @rule()
         def start(self) -> None:
             before = self.service.current()
-            job = self.service.start()
+            try:
+                job = self.service.start()
+            except JobActive:
+                assert before is not None
+                assert before.state is JobState.STOP_REQUESTED
+                return
             if before is None or before.state.finished:
                 assert self.mark is None or job.id != self.job_id
                 self.job_id, self.mark = job.id, job.process

@@ -229,3 +229,78 @@ def test_a_silent_worker_shows_as_stuck_but_not_one_that_rests(world) -> None:
     row.act(JobAction.REST)
     world.clock.sleep(600)
     assert not service.current().is_stuck(world.clock.now())
+
+
+def test_a_start_waits_for_the_job_that_is_about_to_stop(world) -> None:
+    service = world.service()
+    first = service.start()
+    row = world.row(first.id)
+    service.stop()
+
+    def sleep(seconds: float) -> None:
+        world.clock.sleep(seconds)
+        row.act(JobAction.COMPLETE)
+
+    assert attrs.evolve(service, sleep=sleep).start().id != first.id
+
+
+def test_a_start_says_so_when_a_job_does_not_stop(world) -> None:
+    service = world.service()
+    world.row(service.start().id)
+    service.stop()
+
+    with pytest.raises(JobActive, match="was asked to stop"):
+        service.start()
+
+
+def test_a_worker_that_hangs_is_named_and_ended_by_force_also_after_a_stop_in_vain(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.row(job.id)
+    world.clock.sleep(61)
+
+    service.stop()
+    with pytest.raises(JobActive) as told:
+        service.halt(within_s=1)
+    ended = service.end()
+
+    assert str(job.process.pid) in told.value.hint
+    assert "stop --force" in told.value.hint
+    assert not world.processes.alive(job.process)
+    assert ended.state is JobState.STOPPED
+
+
+def test_a_worker_that_is_well_is_only_asked_to_stop(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.row(job.id)
+
+    assert service.end().state is JobState.STOP_REQUESTED
+    assert world.processes.alive(job.process)
+
+
+def test_a_job_that_rested_for_long_does_not_seem_to_hang_when_it_is_woken(world) -> None:
+    service = world.service()
+    row = world.row(service.start().id)
+    service.pause()
+    row.act(JobAction.REST)
+    world.clock.sleep(600)
+
+    assert not service.resume().is_stuck(world.clock.now())
+
+
+def test_beside_a_run_in_the_foreground_nothing_is_removed_and_a_stop_says_how_it_ends(world) -> None:
+    mark = world.processes.appear()
+    with world.catalog.writing() as session:
+        session.save_run(IndexRun(id=RunId("run_1"), started_at="2026-01-01T00:00:00+00:00", process=mark))
+    service = world.service()
+
+    with world.catalog.writing() as session, pytest.raises(IndexingBusy, match=str(mark.pid)):
+        service.refuse_while_indexing(session)
+    with pytest.raises(JobNotFound, match="foreground") as told:
+        service.stop()
+    assert "Ctrl-C" in told.value.hint
+
+    world.processes.end(mark)
+    with world.catalog.writing() as session:
+        service.refuse_while_indexing(session)
