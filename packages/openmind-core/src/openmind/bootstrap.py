@@ -45,7 +45,7 @@ from openmind.application.setup import Beginning
 from openmind.application.sources import SourceService
 from openmind.application.tables import TableChoice
 from openmind.domain.config import Config
-from openmind.domain.errors import HomeMissing
+from openmind.domain.errors import HomeMissing, OpenMindError
 from openmind.domain.models import ModelSelection, ProviderChoice, ProviderInfo
 from openmind.domain.plugins import OURS, PluginReports
 from openmind.installed import installed_plugins
@@ -405,8 +405,12 @@ class Assembly:
         if found.distribution in OURS:
             return found.value.factory(settings)
         blame = Blame(choice.name, found.distribution)
+
+        def not_closed(error: OpenMindError) -> None:
+            self.journal().note("provider.not_closed", provider=choice.name, package=blame.package, code=error.code)
+
         with blame.taken():
-            return ContainedProvider(found.value.factory(settings), blame)
+            return ContainedProvider(found.value.factory(settings), blame, not_closed)
 
     def provider_settings(self) -> Mapping[str, object]:
         """The settings of the configured provider as it understands them, defaults included.

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 from openmind.application.contained import Blame, ContainedProvider
-from openmind.domain.errors import PassageRefused, ProviderError
+from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
 from openmind.domain.models import EmbeddingRole
 from openmind.domain.vectors import Vectors
 from openmind.ports.answer_provider import Prompt
@@ -69,6 +69,7 @@ def fails(error: BaseException) -> object:
         (lambda texts: rows(len(texts), 0.0), "a vector of length 0"),
         (lambda texts: rows(len(texts), 3.0), "a vector of length 3"),
         (lambda texts: fails(RuntimeError("boom")), "it raised RuntimeError: boom"),
+        (lambda texts: fails(SystemExit(4)), "it raised SystemExit: 4"),
         (lambda texts: fails(PassageRefused("too odd", index=7)), "refuses text 7 of 2"),
     ],
 )
@@ -101,12 +102,19 @@ class Broken:
         lambda provider: provider.answerer("a"),
         lambda provider: provider.describer("a"),
         lambda provider: provider.selection(),
-        lambda provider: provider.close(),
     ],
 )
 def test_whatever_it_raises_names_it(use: Callable[[ContainedProvider], object]) -> None:
     with pytest.raises(ProviderError, match="openmind-acme is broken: it raised RuntimeError"):
         use(contained(Broken()))
+
+
+def test_closing_never_fails_and_is_told_apart() -> None:
+    told: list[OpenMindError] = []
+
+    ContainedProvider(Broken(), BLAME, told.append).close()  # type: ignore[arg-type]
+
+    assert [error.message for error in told] == [BLAME.error("it raised RuntimeError: no close").message]
 
 
 def test_health_tells_what_it_raises() -> None:

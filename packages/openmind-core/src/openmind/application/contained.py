@@ -43,7 +43,7 @@ class Blame:
             yield
         except OpenMindError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise self.error(f"it raised {type(error).__name__}: {error}"[:300]) from error
 
     def error(self, told: str) -> ProviderError:
@@ -69,6 +69,8 @@ class ContainedProvider:
 
     inner: ModelProvider
     blame: Blame
+    not_closed: Callable[[OpenMindError], None] = lambda _: None
+    """Hears why the provider could not be closed."""
 
     @property
     def display_name(self) -> str:
@@ -117,8 +119,12 @@ class ContainedProvider:
             return self.inner.selection()
 
     def close(self) -> None:
-        with self.blame.taken():
-            self.inner.close()
+        """See the port. What is raised here comes too late to matter: whoever closes has their result already."""
+        try:
+            with self.blame.taken():
+                self.inner.close()
+        except OpenMindError as error:
+            self.not_closed(error)
 
 
 @frozen

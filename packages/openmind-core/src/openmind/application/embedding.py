@@ -26,6 +26,8 @@ REQUEST_TEXTS = 32
 """Texts in one request: what is lost, at most, when the process dies while it is under way."""
 LONGEST_REQUEST_S = 600
 """A request that takes longer hangs."""
+SLOW_REQUEST_S = 30
+"""Whom a request that takes longer waits for is told."""
 LOOKUP = 500
 """Journal entries that are looked up at once."""
 
@@ -42,6 +44,8 @@ class Embedding:
     catalog: Catalog
     enough: Callable[[], bool] = lambda: False
     """Asked several times a second; True ends the work early, and abandons a request that hangs."""
+    slow: Callable[[str], None] = lambda _: None
+    """Hears, several times a second, for whom a request waits that takes long."""
     clock: Callable[[], float] = time.monotonic
     refused: set[bytes] = field(factory=set, init=False)
     """`input_hash` of texts that the embedder cannot take; they are not tried again within a run."""
@@ -84,9 +88,9 @@ class Embedding:
             if self.enough():
                 break
             try:
-                due = self.clock() + LONGEST_REQUEST_S
                 fresh = patiently(
-                    partial(self._request, embedder, wanted, names), while_waiting=partial(self._heed, embedder, due)
+                    partial(self._request, embedder, wanted, names),
+                    while_waiting=partial(self._heed, embedder, self.clock()),
                 )
             except _Enough:
                 break
@@ -100,12 +104,19 @@ class Embedding:
                 break
         return vectors, None
 
-    def _heed(self, embedder: EmbeddingProvider, due: float) -> None:
+    def _heed(self, embedder: EmbeddingProvider, began: float) -> None:
         if self.enough():
             raise _Enough
-        if self.clock() >= due:
-            minutes = LONGEST_REQUEST_S // 60
-            raise ProviderUnreachable(f"{embedder.identity.model} did not answer within {minutes} minutes")
+        waited = self.clock() - began
+        if waited < SLOW_REQUEST_S:
+            return
+        named = f"The model {embedder.identity.model} of the provider “{embedder.identity.provider}”"
+        minutes = LONGEST_REQUEST_S // 60
+        if waited >= LONGEST_REQUEST_S:
+            raise ProviderUnreachable(f"{named} did not answer within {minutes} minutes")
+        self.slow(
+            f"{named} took longer than {SLOW_REQUEST_S} seconds for a request; up to {minutes} minutes are waited."
+        )
 
     def _request(
         self, embedder: EmbeddingProvider, wanted: Mapping[bytes, str], names: list[bytes]

@@ -60,7 +60,7 @@ class IndexPass:
 
     @property
     def _embedding(self) -> Embedding:
-        return Embedding(catalog=self._storage.catalog, enough=self.attention.is_wanted_elsewhere)
+        return Embedding(catalog=self._storage.catalog, enough=self.attention.is_wanted_elsewhere, slow=self.log.notice)
 
     def carry_out(self) -> str:
         """Do everything; returns what a provider could not do.
