@@ -13,10 +13,10 @@ from openmind.ports.extractor import Blob
 from openmind_extractors.archives import ARCHIVE_FAILURES, Archive, open_archive
 from openmind_extractors.blocks import Block, BlockReader, segments
 from openmind_extractors.decoding import decode
-from openmind_extractors.hidden_runs import without_hidden_runs
 from openmind_extractors.html import MAX_HTML_BYTES, read_page
 from openmind_extractors.ooxml import Properties, drawing_text, parts, read_properties
 from openmind_extractors.safe_xml import parse, refuse_doctype
+from openmind_extractors.word_preparation import prepared
 from openmind_extractors.word_xml import Styles, read_part
 
 MAX_MAMMOTH_XML = 2_000_000
@@ -99,10 +99,10 @@ class _Document:
         return read_part(self.archive.read(self.main), self.styles), "xml"
 
     def _file(self) -> IO[bytes]:
-        """Return the document as mammoth may see it: without entities and hidden text."""
+        """Return the document as mammoth may see it: without entities, hidden text and what it does not know."""
         for name in _READ_BY_MAMMOTH:
             refuse_doctype(self.archive.read_if_there(f"word/{name}.xml"))
-        return without_hidden_runs(self.archive, self.main, self.styles)
+        return prepared(self.archive, self.main, self.styles)
 
     def beside(self, body: list[Block], method: str) -> Iterator[tuple[str, list[Block]]]:
         """Return what is not part of the running text, each with a name for its place."""

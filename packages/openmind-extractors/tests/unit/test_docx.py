@@ -79,6 +79,37 @@ def test_a_document_keeps_text_tables_notes_comments_boxes_headers_and_charts(re
     assert reading.facts.metadata["file_type"] == "docx"
 
 
+M = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+@pytest.mark.parametrize(
+    ("within", "shown"),
+    [
+        ('<w:fldSimple w:instr="REF x"><w:r><w:t>bilby</w:t></w:r></w:fldSimple>', "bilby"),
+        (f"<m:oMathPara {M}><m:oMath><m:r><m:t>E=</m:t></m:r><m:r><m:t>mc</m:t></m:r></m:oMath></m:oMathPara>", "E=mc"),
+        ('<w:dir w:val="rtl"><w:bdo w:val="ltr"><w:r><w:t>bilby</w:t></w:r></w:bdo></w:dir>', "bilby"),
+        (
+            "<w:r><w:ruby><w:rt><w:r><w:t>かんじ</w:t></w:r></w:rt>"
+            "<w:rubyBase><w:r><w:t>漢字</w:t></w:r></w:rubyBase></w:ruby></w:r>",
+            "漢字(かんじ)",
+        ),
+        ("<w:r><w:t>bil</w:t><w:softHyphen/><w:t>by da\u00adsy</w:t></w:r>", "bilby dasy"),
+    ],
+)
+def test_text_within_elements_that_mammoth_does_not_know_is_kept(
+    read, make: SimpleNamespace, within: str, shown: str
+) -> None:
+    body = f'<w:p><w:r><w:t xml:space="preserve">Before </w:t></w:r>{within}</w:p>'
+    footnote = f'<w:footnotes {make.W}><w:footnote w:id="2"><w:p>{within}</w:p></w:footnote></w:footnotes>'
+    reference = '<w:p><w:r><w:footnoteReference w:id="2"/></w:r></w:p>'
+
+    reading = read("a.docx", make.word(body + reference, footnotes=footnote))
+
+    assert reading.facts.metadata["extraction_method"] == "mammoth"
+    assert f"Before {shown}" in reading.text
+    assert reading.text.count(shown) == 2
+
+
 def test_deleted_and_hidden_text_is_left_out(read, report: bytes) -> None:
     reading = read("report.docx", report)
 
