@@ -1,8 +1,9 @@
 """Text that a person removed leaves the disk, whatever happens to the process that takes it off."""
 
 import os
-import signal
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +16,23 @@ from openmind.domain.errors import NoSources, StoreFull
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 MARKER = "zanzibarquartz"
+KILLED_RUN = """
+import os, sys
+from openmind import open_memory
+from openmind.domain.control import Wish
+
+class Killer:
+    asked = 0
+    def wish(self):
+        self.asked += 1
+        if self.asked == 5:
+            os._exit(9)
+        return Wish.GO
+
+with open_memory(sys.argv[1]) as memory:
+    memory.indexing.run(control=Killer())
+"""
+"""A run that ends after its fifth look at what is wanted of it, and tells nobody."""
 
 
 class Killed(BaseException):
@@ -105,6 +123,22 @@ def test_a_removal_that_is_killed_is_carried_to_its_end_by_the_next_run(world, m
     assert traces(world.home) == []
 
 
+@pytest.mark.parametrize("others", [0, 6])
+def test_the_indexes_forget_a_source_that_had_files_of_the_table_to_itself(world, memory, tmp_path, others) -> None:
+    fill(world, others)
+    memory.index()
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / f"{MARKER}.txt").write_text(f"{MARKER} in the garden")
+    source = memory.sources.add(folder)
+    memory.index()
+
+    memory.sources.remove(source.id)
+
+    assert traces(world.home) == []
+    assert len(memory.search("heliotrope", limit=50).hits) == others
+
+
 def test_what_a_deleted_file_held_before_it_was_edited_goes_too(world, memory, without_readers) -> None:
     fill(world)
     path = world.write("a.txt", f"{MARKER} in the garden")
@@ -175,19 +209,12 @@ def test_text_that_was_read_after_its_source_was_removed_is_gone_after_the_next_
     catalog.close()
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a system that can fork")
 def test_the_names_that_a_killed_run_had_planned_go_with_their_source(world, memory) -> None:
     [source] = memory.sources.list()
     for number in range(5):
         world.write(f"{MARKER}{number}.txt", f"number {number}")
-    pid = os.fork()
-    if pid == 0:
-        try:
-            with world.memory() as other:
-                other.indexing.run(control=Controlled(lambda: os.kill(os.getpid(), signal.SIGKILL), at=5))
-        finally:
-            os._exit(1)
-    assert os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+    killed = subprocess.run([sys.executable, "-c", KILLED_RUN, str(world.home)], check=False)
+    assert killed.returncode == 9
     assert traces(world.home)
 
     memory.sources.remove(source.id)

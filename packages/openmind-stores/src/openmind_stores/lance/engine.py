@@ -251,6 +251,15 @@ class Dataset:
         """Say to which index each segment, which is a folder of that name, belongs."""
         return {segment.uuid: each.name for each in self.native.describe_indices() for segment in each.segments}
 
+    def outdated_indexes(self) -> frozenset[str]:
+        """Name the indexes that still hold rows of files of which nothing is left: no compaction touches these."""
+        there = {fragment.fragment_id for fragment in self.native.get_fragments()}
+        return frozenset(
+            each.name
+            for each in self.native.describe_indices()
+            if any(not there.issuperset(segment.fragment_ids) for segment in each.segments)
+        )
+
     def index_names(self) -> frozenset[str]:
         return frozenset(each.name for each in self.native.describe_indices())
 

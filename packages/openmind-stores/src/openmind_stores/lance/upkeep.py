@@ -35,11 +35,16 @@ class Upkeep:
         self._compact(data)  # last, since only files that share their index segments can be joined
 
     def purge(self, data: Dataset) -> None:
-        """Write the files anew that hold deleted rows, however few."""
+        """Write the files anew that hold deleted rows, however few, and the indexes that hold rows of lost files."""
         fragments = data.fragments()
         kept = [each.id for each in fragments if not each.deleted]
         if len(kept) < len(fragments):
             data.compact(rows_per_file=self.policy.small_file_rows, keep=kept)
+        outdated = data.outdated_indexes()
+        if VECTOR_INDEX in outdated and data.count("vector IS NOT NULL") < self.policy.vector_index_rows:
+            data.drop_index(VECTOR_INDEX)
+            outdated -= {VECTOR_INDEX}
+        self.renew(data, outdated)
 
     def broken(self, data: Dataset, segments: Collection[str], *, every: bool) -> frozenset[str]:
         """Name the indexes that these segments belong to; or every index there is, or should be."""
