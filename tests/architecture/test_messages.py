@@ -75,6 +75,8 @@ def test_messages_hold_no_stop_that_would_be_doubled() -> None:
     [
         ("the file is gone.", "The file is gone", "The file is gone."),
         ("The file is gone", "The file is gone", "The file is gone."),
+        ("http://x.example is no address", "http://x.example is no address", "http://x.example is no address."),
+        ("openmind is running", "openmind is running", "openmind is running."),
         ("nomic-embed-text is out of reach", "nomic-embed-text is out of reach", "nomic-embed-text is out of reach."),
         ("/home/me is a file", "/home/me is a file", "/home/me is a file."),
         ("a.b is no key", "a.b is no key", "a.b is no key."),

@@ -55,6 +55,16 @@ def test_what_is_not_in_the_files_is_not_asked(configured, server) -> None:
     assert server.posts(CHAT) == []
 
 
+def test_an_answer_that_breaks_off_is_shown_and_fails(configured, server) -> None:
+    server.always(CHAT, steps.events({"type": "message.delta", "content": "The ferry"}, cut=True))
+
+    told = configured("ask", FERRY)
+
+    assert told.code == 1
+    assert "The ferry" in told.out
+    assert "not complete" in told.err
+
+
 def test_without_the_server_the_passages_are_shown_and_the_reason(configured, server) -> None:
     server.stop()
 

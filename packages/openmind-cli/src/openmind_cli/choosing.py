@@ -151,8 +151,8 @@ class Choosing:
                 raise RemoteNotAllowed(error.message, hint="If you want that, add --allow-remote.") from error
             if not health.reachable:
                 models.list()  # raises what is wrong, with what to do about it
-            for notice in health.notices:
-                note(one_line(notice))
+            for told in (health.message, *health.notices):
+                note(one_line(told))
             return given
         server = self._usual_server()
         if server is not None and self._health(server).reachable:

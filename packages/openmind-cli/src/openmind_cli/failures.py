@@ -35,7 +35,6 @@ def failure_object(error: BaseException) -> Object:
                 code="interrupted",
                 title="The command was interrupted",
                 status=499,
-                hint="What was finished is kept; run the command again to go on.",
             )
         case _:
             return _bug(error)

@@ -136,6 +136,14 @@ def test_a_model_cannot_give_orders_to_the_terminal(terminal) -> None:
     assert "\x1b[2J" not in screen.getvalue()
 
 
+def test_a_block_that_is_taller_than_the_screen_is_printed_once(terminal, monkeypatch) -> None:
+    monkeypatch.setenv("LINES", "25")
+    with terminal() as screen:
+        show(events([f"- row{number:02}\n" for number in range(60)]), lambda _: {})
+
+    assert screen.getvalue().count("row59") == 1
+
+
 def test_an_interruption_leaves_what_was_said(terminal) -> None:
     def stream() -> Iterator[AnswerEvent]:
         yield AnswerStarted(sources=())

@@ -52,7 +52,7 @@ class LMStudioClient:
                 continue
         raise Nonsense(
             f"What answers at {self.connection.address.shown} is not {self.connection.server}",
-            hint="Correct base_url under [provider] in config.toml; if the server wants a token, set that too.",
+            hint="Say where it is: `openmind setup --base-url URL`; for others add `--provider openai-compatible`.",
         )
 
     def load_model(self, key: str, context_length: int | None = None) -> None:

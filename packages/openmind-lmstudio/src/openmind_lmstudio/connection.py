@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from openmind.domain.errors import ConfigError, ProviderError, ProviderUnreachable
 
-from openmind_lmstudio.errors import ConnectionLost, Nonsense, Refusal, ServerFailed, translate
+from openmind_lmstudio.errors import ConnectionLost, Nonsense, Refusal, ServerFailed, TokenSource, translate
 from openmind_lmstudio.lifeline import Lifeline
 from openmind_lmstudio.policy import BETWEEN_EVENTS_S, STREAM
 from openmind_lmstudio.sse import ServerEvent, read_events
@@ -110,7 +110,8 @@ class Connection:
         if refusal is None:
             return None
         _log.debug("%s refused: %s", self.server, refusal.summary)
-        return translate(refusal, server=self.server, model=model)
+        token = TokenSource(variable=self._token_env, sent=bool(self._token()))
+        return translate(refusal, server=self.server, model=model, token=token)
 
     def _request(self, method: str, path: str, body: Mapping[str, object] | None, patience: Patience) -> Record:
         content = None if body is None else encode(body)
@@ -139,7 +140,7 @@ class Connection:
                 return None
             raise Nonsense(
                 f"What answers at {self.address.shown} does not talk like a model server",
-                hint="Another program may use the port: correct base_url under [provider] in config.toml.",
+                hint="Another program may use the port. Say where the server is: `openmind setup --base-url URL`.",
             ) from error
 
     def _begin(self, stack: ExitStack, path: str, content: bytes, lifeline: Lifeline) -> HttpStream:

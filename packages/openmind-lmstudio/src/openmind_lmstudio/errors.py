@@ -94,8 +94,13 @@ class Refusal:
 
     @property
     def summary(self) -> str:
-        """Say what is safe to repeat: `HTTP 400, model_not_found`."""
-        return ", ".join((f"HTTP {self.status}", *(word for word in (self.code or self.type,) if word)))
+        """Say what is safe to repeat: ` (HTTP 400, model_not_found)`, or nothing where only the text says why.
+
+        A refusal inside a reply of success bears no status of its own.
+        """
+        told = [f"HTTP {self.status}"] if self.status >= 400 else []
+        told += [word for word in (self.code or self.type,) if word]
+        return f" ({', '.join(told)})" if told else ""
 
     def says(self, *markers: str) -> bool:
         """Whether the beginning of the server's words holds one of these."""
@@ -123,15 +128,32 @@ _OVERFLOW = (
 _CHOOSE_SEEING = "Choose a model that sees with `openmind models update`."
 
 
-def translate(refusal: Refusal, *, server: str, model: str = "") -> ProviderError:
+@frozen(kw_only=True)
+class TokenSource:
+    """Where a token is taken from."""
+
+    variable: str = ""
+    """The environment variable; empty when none is named."""
+    sent: bool = False
+    """Whether there was one to send."""
+
+
+NO_TOKEN = TokenSource()
+
+
+def translate(refusal: Refusal, *, server: str, model: str = "", token: TokenSource = NO_TOKEN) -> ProviderError:
     """Name a refusal: by status, then code and type, then parameter, then known words."""
     named = f"“{model}”" if model else "The model"
     loaded = named if model else "the model"
     codes = {refusal.code, refusal.type}
     if refusal.status in (401, 403) or "invalid_api_key" in codes:
         return ProviderUnauthorized(
-            f"{server} wants an API token, or another one",
-            hint="Put the token into the environment variable that api_token_env names under [provider].",
+            f"{server} does not accept the API token in {token.variable}"
+            if token.sent
+            else f"{server} wants an API token",
+            hint=f"Put the token into the environment variable {token.variable}."
+            if token.variable
+            else "Name the environment variable that holds it: `openmind config set provider.api_token_env NAME`.",
         )
     if refusal.says("unexpected endpoint"):
         return RouteUnknown(f"{server} does not know this request", hint="Update it, or check base_url.")
@@ -165,5 +187,5 @@ def translate(refusal: Refusal, *, server: str, model: str = "") -> ProviderErro
     if refusal.status == 404:
         return RouteUnknown(f"{server} does not know this request", hint="Update it, or check base_url.")
     if refusal.status >= 500 or refusal.status == 429:
-        return ServerFailed(f"{server} failed ({refusal.summary})", hint="Its own log says more.")
-    return RequestRefused(f"{server} refused the request ({refusal.summary})", hint="Its own log says more.")
+        return ServerFailed(f"{server} failed{refusal.summary}", hint="Its own log says more.")
+    return RequestRefused(f"{server} refused the request{refusal.summary}", hint="Its own log says more.")

@@ -53,8 +53,10 @@ class LMStudioProvider:
             listing = self._client.list_models()
         except (ProviderError, ConfigError) as error:
             return ProviderHealth(provider=NAME, reachable=False, message=sentence(error), notices=notices)
-        if listing.dialect is not Dialect.NATIVE:
+        if listing.dialect is Dialect.V0:
             notices += ("This is an older version of LM Studio; 0.4 and later can do more.",)
+        if listing.dialect is Dialect.OPENAI:
+            notices += ("This is not LM Studio. For other servers choose the provider openai-compatible.",)
         return ProviderHealth(
             provider=NAME, reachable=True, message=told_of(self._connection, listing), notices=notices
         )

@@ -167,13 +167,13 @@ class Transport:
                 if response.is_redirect:
                     raise Nonsense(
                         f"{self._server} at {self._address.shown} sends its callers elsewhere",
-                        hint="Set base_url under [provider] to the server itself.",
+                        hint="Give the address of the server itself: `openmind setup --base-url URL`.",
                     )
                 yield response
         except (httpx.ConnectError, httpx.ConnectTimeout) as error:
             raise ProviderUnreachable(
                 f"{self._server} does not answer at {self._address.shown}",
-                hint="Start its local server, or correct base_url under [provider] in config.toml.",
+                hint="Start its local server, or say where it is: `openmind setup --base-url URL`.",
             ) from error
         except httpx.TimeoutException as error:
             raise self._too_slow(read_s) from error
@@ -187,7 +187,7 @@ class Transport:
     def _not_asked(self) -> ProviderError:
         return ProviderError(
             f"{self._server} could not be asked at {self._address.shown}",
-            hint="Correct base_url under [provider] in config.toml.",
+            hint="Say where it is: `openmind setup --base-url URL`.",
         )
 
     def _too_slow(self, seconds: float) -> TooSlow:

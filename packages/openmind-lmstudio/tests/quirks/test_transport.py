@@ -52,6 +52,15 @@ def test_another_product_on_the_port_is_told_apart(
         provider.models()
 
 
+def test_another_server_is_not_called_an_older_lm_studio(server: ScriptedServer, provider: LMStudioProvider) -> None:
+    server.studio.version = "other"
+
+    [notice] = provider.health().notices
+
+    assert "not LM Studio" in notice
+    assert "openai-compatible" in notice
+
+
 def test_a_server_before_0_4_shows_in_the_shape_of_its_answers(
     server: ScriptedServer, provider: LMStudioProvider
 ) -> None:

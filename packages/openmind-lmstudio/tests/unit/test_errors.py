@@ -19,6 +19,7 @@ from openmind_lmstudio.errors import (
     RequestRefused,
     RouteUnknown,
     ServerFailed,
+    TokenSource,
     translate,
 )
 
@@ -78,3 +79,20 @@ def test_an_index_survives_the_way_between_processes() -> None:
     error = pickle.loads(pickle.dumps(PassageRefused("no", index=3)))
 
     assert (error.index, error.message, error.code) == (3, "No", "provider.passage_refused")
+
+
+def test_a_missing_token_and_a_wrong_one_are_told_apart() -> None:
+    refusal = Refusal(status=401)
+
+    missing = translate(refusal, server="LM Studio", token=TokenSource(variable="LM_API_TOKEN"))
+    wrong = translate(refusal, server="LM Studio", token=TokenSource(variable="LM_API_TOKEN", sent=True))
+
+    assert missing.message == "LM Studio wants an API token"
+    assert "LM_API_TOKEN" in missing.hint
+    assert wrong.message == "LM Studio does not accept the API token in LM_API_TOKEN"
+
+
+def test_a_refusal_within_a_success_is_not_told_as_a_success() -> None:
+    refusal = Refusal(status=200, text="something odd")
+
+    assert translate(refusal, server="LM Studio").message == "LM Studio refused the request"

@@ -70,6 +70,8 @@ def under_way_notice(found: IndexJob | IndexRun | None) -> str:
     tally = found.tally
     far = f" ({tally.processed:,} of {tally.total:,} files)" if tally.total else ""
     doing = "paused" if found.state is JobState.PAUSED else "under way"
+    if tally.total and tally.processed >= tally.total:
+        return f"Indexing is {doing}{far}: every file is read, vectors may still be missing."
     return f"Indexing is {doing}{far}: what is not read yet cannot be found yet."
 
 

@@ -193,6 +193,9 @@ class MarkdownPage:
 
     def _stop(self) -> None:
         if self._live is not None:
+            self._live.update(
+                self._markdown("")
+            )  # stopping draws the block once more, and whole: it is set for good next
             self._live.stop()
         self._live = None
 

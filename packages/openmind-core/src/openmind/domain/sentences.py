@@ -2,8 +2,8 @@
 
 import re
 
-_PLAIN_WORD = re.compile(r"[a-z]+(?=[\s,:;]|$)")
-"""An ordinary word in lower case; names such as `nomic-embed-text`, paths and keys such as `a.b` are none."""
+_PLAIN_WORD = re.compile(r"(?!openmind\b)[a-z]+(?=[\s,;]|:\s|$)")
+"""An ordinary word in lower case; names such as `nomic-embed-text`, paths, addresses, keys such as `a.b` are none."""
 
 
 def as_message(text: str) -> str:
