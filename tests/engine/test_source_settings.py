@@ -3,7 +3,7 @@
 import attrs
 import pytest
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
-from openmind.domain.errors import SourceNotFound
+from openmind.domain.errors import SourceExists, SourceNotFound
 from openmind.domain.files import FileReason
 from openmind.domain.recognition import MISSED
 from openmind.ports.isolated_reader import ReadOutcome
@@ -117,3 +117,18 @@ def test_what_is_not_named_stays_as_it_is(memory, source) -> None:
 def test_an_unknown_source_cannot_be_changed(memory) -> None:
     with pytest.raises(SourceNotFound):
         memory.sources.change("src_1", ocr=False)
+
+
+def test_a_disabled_source_is_enabled_again_with_what_is_remembered_of_it(world, memory) -> None:
+    world.write("a.txt", "heliotrope in the garden")
+    memory.index()
+    source = memory.sources.list()[0]
+
+    assert not memory.sources.change(source.id, enabled=False).enabled
+    assert memory.search("heliotrope").hits == ()
+    with pytest.raises(SourceExists) as told:
+        memory.sources.add(world.notes)
+    assert f"source set {source.id} --enable" in told.value.hint
+
+    memory.sources.change(source.id, enabled=True)
+    assert [hit.file_name for hit in memory.search("heliotrope").hits] == ["a.txt"]

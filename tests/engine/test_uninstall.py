@@ -181,7 +181,17 @@ def test_packages_that_cannot_be_removed_are_told_after_the_home_is_gone(home: P
         raise PluginError("pip did not remove the packages")
 
     uninstalling = service(home, remove_packages=refuse)
-    with pytest.raises(PluginError):
+    with pytest.raises(PluginError, match="deleted already"):
         uninstalling.uninstall(uninstalling.plan(packages=True))
 
     assert not home.exists()
+
+
+def test_packages_that_nothing_here_can_remove_are_told_before_anything_is_deleted(home: Path) -> None:
+    def refuse(_) -> None:
+        raise PluginError("the packages are managed by uv, and no program uv is found on the PATH")
+
+    with pytest.raises(PluginError):
+        service(home, require_remover=refuse).plan(packages=True)
+
+    assert service(home, require_remover=refuse).plan().exists

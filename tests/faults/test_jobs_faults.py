@@ -111,11 +111,11 @@ def found(memory: OpenMind) -> list[str]:
     return sorted(hit.file_name for hit in memory.search("heliotrope", limit=50).hits)
 
 
-def rows(memory: OpenMind) -> dict[object, int]:
+def rows(memory: OpenMind) -> list[object]:
     with memory.storage.catalog.reading() as snapshot:
         table = snapshot.live_table()
     assert table is not None
-    return memory.storage.chunks.counts(table.name)
+    return list(memory.storage.chunks.counts(table.name))
 
 
 def test_a_full_disk_fails_the_job_with_its_reason_and_the_next_start_goes_on(place: Place) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from openmind.adapters.home import MARKER, Home
 from openmind.adapters.home_contents import HomeKeeper
-from openmind.adapters.packages import plan_packages, remove_packages
+from openmind.adapters.packages import plan_packages, remove_packages, require_remover
 from openmind.adapters.processes import end_process, is_alive
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs import JobService
@@ -39,6 +39,7 @@ def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None
         ),
         keeper=HomeKeeper(place.folder),
         packages=plan_packages,
+        require_remover=require_remover,
         remove_packages=remove_packages,
         current_folder=Path.cwd,
         person_folder=Path.home,

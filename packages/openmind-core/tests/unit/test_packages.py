@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from openmind.adapters.packages import installed_packages, plan_packages, remove_packages
+from openmind.adapters.packages import installed_packages, plan_packages, remove_packages, require_remover
 from openmind.domain.errors import PluginError
 from openmind.domain.upkeep import PackagePlan
 
@@ -56,7 +56,21 @@ def test_a_command_that_fails_or_is_not_there_is_told_with_what_to_run() -> None
     with pytest.raises(PluginError) as refused:
         remove_packages(a_plan(sys.executable, "-c", "raise SystemExit(2)"))
     with pytest.raises(PluginError) as missing:
-        remove_packages(a_plan("no-such-program", "uninstall"))
+        require_remover(a_plan("no-such-program", "uninstall"))
 
+    require_remover(a_plan(sys.executable, "-c", "raise SystemExit(2)"))
     assert "raise SystemExit(2)" in refused.value.hint
     assert "no-such-program uninstall" in missing.value.hint
+
+
+def test_a_uv_beside_the_environment_is_used_where_none_is_on_the_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, uv = tmp_path / ".venv", tmp_path / ".uv" / "bin" / "uv"
+    place.mkdir()
+    (place / "pyvenv.cfg").write_text("uv = 0.9.1\n")
+    uv.parent.mkdir(parents=True)
+    uv.touch(mode=0o700)
+    monkeypatch.setenv("PATH", "")
+
+    assert plan_packages(prefix=place, has_pip=False).commands[0][0] == str(uv)

@@ -67,4 +67,6 @@ def import_memory(file: Path, /, *, enable_missing: Switch = False, json: Json =
     print_lines([line(f"Read {count(report.files, 'file')}, {count(report.passages, 'passage')}.")])
     for path in report.disabled_sources:
         note(f"{path} is not here; what was read from it is kept and not searched.")
+    if report.disabled_sources:
+        note("Once a folder is back, `openmind source set FOLDER --enable` has it searched and read again.")
     return OK

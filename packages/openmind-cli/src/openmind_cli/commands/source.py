@@ -1,6 +1,8 @@
 """`openmind source`: the folders that OpenMind may read."""
 
-from cyclopts import App
+from typing import Annotated
+
+from cyclopts import App, Parameter
 from openmind import open_memory
 from openmind.domain.contract import removal_object, source_object
 from openmind.domain.errors import UsageError
@@ -78,8 +80,16 @@ def _reads(source: Source) -> str:
 
 
 @app.command(name="set")
-def set_reading(source: str, /, *, ocr: bool | None = None, code: bool | None = None, json: Json = False) -> int:
-    """Change how a folder is read.
+def set_reading(
+    source: str,
+    /,
+    *,
+    ocr: bool | None = None,
+    code: bool | None = None,
+    enable: Annotated[bool | None, Parameter(negative="--disable")] = None,
+    json: Json = False,
+) -> int:
+    """Change how a folder is read, and whether.
 
     The next `openmind index` reads what is concerned, and forgets code that is left out. What was recognised stays.
 
@@ -91,16 +101,21 @@ def set_reading(source: str, /, *, ocr: bool | None = None, code: bool | None = 
         Read scanned pages and pictures by text recognition.
     code
         Read source code and JSON too.
+    enable
+        Read and search it; what is remembered of a disabled one stays, and is neither found nor brought up to date.
     """
-    if ocr is None and code is None:
-        raise UsageError("Nothing was said to change", hint="Give --ocr, --no-ocr, --code or --no-code.")
+    if ocr is None and code is None and enable is None:
+        raise UsageError(
+            "Nothing was said to change", hint="Give --ocr, --no-ocr, --code, --no-code, --enable or --disable."
+        )
     with open_memory(create=False) as memory:
-        changed = memory.sources.change(find_source(memory, source), ocr=ocr, code=code)
+        changed = memory.sources.change(find_source(memory, source), ocr=ocr, code=code, enabled=enable)
     if json:
         print_object(source_object(changed))
         return OK
-    print_lines([line(f"{one_line(changed.path)}: {_reads(changed)}")])
-    note("Next: `openmind index` reads what is concerned.")
+    print_lines([line(f"{one_line(changed.path)}: {_reads(changed) if changed.enabled else 'disabled'}")])
+    if changed.enabled:
+        note("Next: `openmind index` reads what is concerned.")
     return OK
 
 

@@ -1,6 +1,7 @@
 """Finds out how the installed packages would be removed, and by what."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -35,8 +36,18 @@ def plan_packages(*, prefix: Path | None = None, has_pip: bool | None = None) ->
         return _plan("pipx", place, names, ("pipx", "uninstall", place.name))
     with_pip = importlib.util.find_spec("pip") is not None if has_pip is None else has_pip
     if not with_pip and _is_made_by_uv(place):
-        return _plan("uv", place, names, ("uv", "pip", "uninstall", "--python", sys.executable, *names))
+        return _plan("uv", place, names, (_uv(place), "pip", "uninstall", "--python", sys.executable, *names))
     return _plan("pip", place, names, (sys.executable, "-m", "pip", "uninstall", "-y", *names))
+
+
+def require_remover(plan: PackagePlan) -> None:
+    """Refuse what cannot be done before anything is deleted.
+
+    Raises:
+        PluginError: the program that manages the environment is not there.
+    """
+    for command in plan.commands:
+        _program(plan, command)
 
 
 def remove_packages(plan: PackagePlan) -> None:
@@ -46,16 +57,27 @@ def remove_packages(plan: PackagePlan) -> None:
         PluginError: the program that manages the environment is not there, or refused.
     """
     for command in plan.commands:
-        program = shutil.which(command[0])
-        if program is None:
-            raise PluginError(
-                f"The packages are managed by {plan.kind}, which is not found here",
-                hint=f"Run it yourself: `{' '.join(command)}`.",
-            )
+        program = _program(plan, command)
         if subprocess.run([program, *command[1:]], check=False).returncode != 0:
             raise PluginError(
                 f"{plan.kind} did not remove the packages", hint=f"Run it yourself: `{' '.join(command)}`."
             )
+
+
+def _program(plan: PackagePlan, command: Sequence[str]) -> str:
+    program = shutil.which(command[0])
+    if program is None:
+        raise PluginError(
+            f"The packages are managed by {plan.kind}, and no program {command[0]} is found on the PATH",
+            hint=f"Where it is found, run: `{' '.join(command)}`. Without `--package` only the data is deleted.",
+        )
+    return program
+
+
+def _uv(place: Path) -> str:
+    """The program uv; one that was installed beside the environment need not be on the PATH."""
+    beside = (place / "bin" / "uv", place.parent / ".uv" / "bin" / "uv")
+    return "uv" if shutil.which("uv") else next((str(path) for path in beside if os.access(path, os.X_OK)), "uv")
 
 
 def _plan(kind: str, place: Path, names: Sequence[str], command: tuple[str, ...]) -> PackagePlan:

@@ -89,13 +89,18 @@ class SourceService:
         self.journal.note("source.added", source=source.id)
         return source
 
-    def change(self, source_id: SourceId, *, ocr: bool | None = None, code: bool | None = None) -> Source:
+    def change(
+        self, source_id: SourceId, *, ocr: bool | None = None, code: bool | None = None, enabled: bool | None = None
+    ) -> Source:
         """Change how a folder is read. The next index run reads what is concerned, and forgets code that is left out.
 
         Args:
             source_id: the source.
             ocr: whether scanned pages and pictures are read by OCR; what was recognised stays. None leaves it as it is.
             code: whether source code and JSON are indexed too. None leaves it as it is.
+
+            enabled: whether it is read and searched; what is remembered of one that is not stays. None leaves it as it
+                is.
 
         Raises:
             SourceNotFound
@@ -106,9 +111,10 @@ class SourceService:
                 source,
                 ocr=source.ocr if ocr is None else ocr,
                 code=source.code if code is None else code,
+                enabled=source.enabled if enabled is None else enabled,
             )
             session.update_source(source)
-        self.journal.note("source.changed", source=source.id, ocr=source.ocr, code=source.code)
+        self.journal.note("source.changed", source=source.id, ocr=source.ocr, code=source.code, enabled=source.enabled)
         return source
 
     def remove(self, source_id: SourceId) -> RemovalReport:
@@ -183,7 +189,10 @@ class SourceService:
     def _refuse_overlap(self, source: Source, session: CatalogReader) -> None:
         for other in session.sources():
             if other.path_bytes == source.path_bytes:
-                raise SourceExists(f"{source.path} is a source already", hint="See: `openmind source list`.")
+                hint = "See: `openmind source list`."
+                if not other.enabled:
+                    hint = f"It is disabled; `openmind source set {other.id} --enable` has it read and searched again."
+                raise SourceExists(f"{source.path} is a source already", hint=hint)
             if other.overlaps(source.path_bytes, recursive=source.recursive):
                 raise SourceOverlaps(
                     f"{source.path} overlaps with the source {other.path}",

@@ -11,7 +11,15 @@ from attrs import frozen
 
 from openmind.application.holding import hold
 from openmind.application.jobs import JobService
-from openmind.domain.errors import HomeError, HomeForeign, HomeUnsafe, HomeUnusable, OpenMindError, StoreError
+from openmind.domain.errors import (
+    HomeError,
+    HomeForeign,
+    HomeUnsafe,
+    HomeUnusable,
+    OpenMindError,
+    PluginError,
+    StoreError,
+)
 from openmind.domain.jobs import IndexJob
 from openmind.domain.paths import is_within
 from openmind.domain.sources import Source
@@ -44,6 +52,8 @@ class UninstallService:
     jobs: JobService
     keeper: HomeRemoving
     packages: Callable[[], PackagePlan]
+    require_remover: Callable[[PackagePlan], None]
+    """Raises `PluginError` when the packages cannot be removed, as far as that can be foreseen."""
     remove_packages: Callable[[PackagePlan], None]
     current_folder: Callable[[], Path]
     person_folder: Callable[[], Path]
@@ -61,7 +71,10 @@ class UninstallService:
             HomeUnsafe: the home is a folder that must never be deleted.
             HomeForeign: OpenMind did not make it.
             HomeUnusable: it cannot be read.
+            PluginError: the packages are to go, and what removes them is not there.
         """
+        if packages:
+            self.require_remover(self.packages())
         if not os.path.lexists(self.home):
             return UninstallPlan(home=str(self.home), exists=False, packages=self.packages(), remove_packages=packages)
         sources, job, unread = self._look_into_catalog()
@@ -100,8 +113,15 @@ class UninstallService:
         """
         left = self._remove_home(plan, wait_s) if plan.exists else HomeContents()
         if plan.remove_packages:
-            self.remove_packages(plan.packages)
+            self._remove_packages(plan)
         return left
+
+    def _remove_packages(self, plan: UninstallPlan) -> None:
+        try:
+            self.remove_packages(plan.packages)
+        except PluginError as error:
+            done = f"; the data in {self.home} is deleted already" if plan.exists else ""
+            raise PluginError(f"{error.message}{done}", hint=error.hint) from error
 
     def _remove_home(self, plan: UninstallPlan, wait_s: float) -> HomeContents:
         deadline = self.clock() + wait_s
