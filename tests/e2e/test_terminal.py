@@ -69,6 +69,13 @@ def test_indexing_shows_a_bar_and_then_the_summary(openmind, write: Write, tmp_p
     assert "Done: 40 files" in shown
 
 
+def test_a_dumb_terminal_is_told_line_by_line_how_far_indexing_is(openmind, write: Write, tmp_path: Path) -> None:
+    write("harbour.md", "The ferry leaves at noon.")
+    openmind.done("source", "add", str(tmp_path / "notes"))
+
+    assert "running: 0 of 1 file (0 %)" in seen(openmind, "index", terminal="dumb")
+
+
 def test_status_and_sources_are_set_out_for_reading(memory, tmp_path: Path) -> None:
     assert "searchable       \x1b[0m1 file, " in seen(memory, "status")
     assert "with subfolders" in seen(memory, "source", "list")

@@ -21,3 +21,18 @@ def prepare_streams() -> None:
 def is_terminal(stream: TextIO | None = None) -> bool:
     """Whether a person reads the stream, standard output when none is given."""
     return (stream or sys.stdout).isatty()
+
+
+def redraws(stream: TextIO) -> bool:
+    """Whether the stream is a terminal that can write over what it shows; `TERM=dumb` says that it cannot."""
+    return is_terminal(stream) and os.environ.get("TERM", "").lower() not in {"dumb", "unknown"}
+
+
+def same_eyes(one: TextIO, other: TextIO) -> bool:
+    """Whether who reads one stream reads the other too: both are terminals, or lead to the same file or pipe."""
+    if is_terminal(one) and is_terminal(other):
+        return True
+    try:
+        return os.path.samestat(os.fstat(one.fileno()), os.fstat(other.fileno()))
+    except (OSError, ValueError):  # no file stands behind one of them
+        return False

@@ -1,3 +1,5 @@
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,14 @@ def test_what_is_written_is_read(file: ConfigFile) -> None:
         ("nonsense = 1", "nonsense"),
         ("indexing = 3", "indexing"),
         ("x =", "TOML"),
+        ("models = 3", "models must be a section, not 3"),
+        ("extraction = 'x'", "extraction must be a section, not 'x'"),
+        ("[[extraction.ocr]]\nenabled = true", "extraction.ocr must be a section"),
+        ("provider = 3", "provider must be a section, not 3"),
+        ("plugins = []", "plugins must be a section"),
+        ("[provider]\nname = 3", "provider.name must be text in quotes, not 3"),
+        ("[indexing]\nignore = 3", "indexing.ignore must be a list of texts in quotes, not 3"),
+        ("[indexing]\nignore = 'build'", "indexing.ignore must be a list of texts in quotes, not 'build'"),
     ],
 )
 def test_what_is_wrong_is_named(file: ConfigFile, text: str, named: str) -> None:
@@ -47,9 +57,27 @@ def test_what_is_wrong_is_named(file: ConfigFile, text: str, named: str) -> None
 
 
 def test_bytes_that_are_no_text_are_refused(file: ConfigFile) -> None:
-    file.path.write_bytes(b"\xff\xfe\x00")
+    file.path.write_bytes(b"# fine\n# caf\xe9\n")
 
-    with pytest.raises(ConfigError):
+    with pytest.raises(ConfigError, match="not written in UTF-8: line 2 holds other bytes"):
+        file.load()
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+def test_what_is_no_regular_file_is_refused_and_never_waited_for(
+    file: ConfigFile, make: Callable[[Path], None]
+) -> None:
+    make(file.path)
+
+    with pytest.raises(ConfigError, match="is no regular file"):
+        file.load()
+
+
+def test_a_huge_file_is_refused_without_being_read(file: ConfigFile) -> None:
+    with file.path.open("wb") as huge:
+        huge.truncate(1 << 40)
+
+    with pytest.raises(ConfigError, match="too large"):
         file.load()
 
 

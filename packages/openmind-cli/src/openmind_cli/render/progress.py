@@ -13,7 +13,7 @@ from openmind.domain.jobs import JobState
 from openmind_cli.render.amounts import count, duration
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import console_on
-from openmind_cli.terminal import is_terminal
+from openmind_cli.terminal import redraws
 
 EVERY_S = 5.0
 """Seconds between two plain lines."""
@@ -24,7 +24,7 @@ def shown_progress(*, quiet: bool = False) -> Iterator[EventSink]:
     """Show progress on standard error, so that standard output holds the result only."""
     if quiet:
         yield ignore
-    elif is_terminal(sys.stderr):
+    elif redraws(sys.stderr):
         with _bar(sys.stderr) as sink:
             yield sink
     else:

@@ -9,7 +9,7 @@ from openmind.domain.jobs import FileFailure, IndexReport, JobState
 from openmind_cli.render.amounts import between, count, duration
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import Line, Span, line, print_lines
-from openmind_cli.terminal import is_terminal
+from openmind_cli.terminal import same_eyes
 
 SHOWN = 20
 """Files listed of each kind; the rest is one command away."""
@@ -23,8 +23,8 @@ def is_partial(report: IndexReport) -> bool:
 
 
 def print_report(report: IndexReport) -> None:
-    """Print the summary of a run; what was told beside the bar, to the same eyes, is not told again."""
-    told = report.notices if is_terminal() and is_terminal(sys.stderr) else ()
+    """Print the summary of a run; what was told beside the progress, to the same eyes, is not told again."""
+    told = report.notices if same_eyes(sys.stdout, sys.stderr) else ()
     print_lines(report_lines(report, told=told))
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from openmind_cli.render.lines import console_on, note
-from openmind_cli.terminal import is_terminal
+from openmind_cli.terminal import redraws
 
 
 @contextmanager
@@ -13,7 +13,7 @@ def working(text: str, *, quiet: bool = False) -> Iterator[None]:
     """Show on standard error what is going on until it is done."""
     if quiet:
         yield
-    elif is_terminal(sys.stderr):
+    elif redraws(sys.stderr):
         with console_on(sys.stderr).status(text):
             yield
     else:

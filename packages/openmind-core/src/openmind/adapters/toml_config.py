@@ -1,15 +1,20 @@
 """config.toml: read strictly, written with comments and order kept."""
 
+import errno
 import hashlib
+import os
+import stat
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
 from typing import TypeVar
 
+import attrs
 import cattrs
 import tomlkit
 from attrs import frozen
 from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
+from cattrs.gen import make_dict_structure_fn
 from cattrs.v import format_exception, transform_error
 
 from openmind.adapters.atomic import replace_file
@@ -37,10 +42,19 @@ class ConfigFile:
         Raises:
             ConfigError: it is no TOML, has unknown keys or values of the wrong type; the message names the key.
         """
+        data = self._bytes()
         try:
-            document = tomllib.loads(self._bytes().decode("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            document = tomllib.loads(data.decode("utf-8"))
+        except UnicodeDecodeError as error:
+            number = data.count(b"\n", 0, error.start) + 1
+            raise ConfigError(
+                f"{self.path} is not written in UTF-8: line {number} holds other bytes",
+                hint="Save the file as UTF-8 in your editor.",
+            ) from error
+        except tomllib.TOMLDecodeError as error:
             raise ConfigError(f"{self.path} is not valid TOML: {error}", hint="Mend the line it names.") from error
+        except RecursionError as error:
+            raise ConfigError(f"{self.path} is not valid TOML: it is nested too deeply", hint="Mend it.") from error
         return structure(document, Config, where=str(self.path))
 
     def update(
@@ -68,16 +82,36 @@ class ConfigFile:
 
     def _bytes(self) -> bytes:
         try:
-            data = self.path.read_bytes()
+            data = _read_bounded(self.path)
         except FileNotFoundError:
             return b""
         except OSError as error:
             raise ConfigError(
                 f"{self.path} cannot be read: {error.strerror or error}", hint="Check its permissions."
             ) from error
+        if data is None:
+            raise ConfigError(f"{self.path} is no regular file", hint="Put a text file in its place, or nothing.")
         if len(data) > MAX_CONFIG_BYTES:
             raise ConfigError(f"{self.path} is too large to be a configuration", hint="Mend or delete it.")
         return data
+
+
+def _read_bounded(path: Path) -> bytes | None:
+    """Read a little more than is allowed at most; None for a folder, a FIFO or a device, none of which is waited for.
+
+    Links are followed: many keep their configuration elsewhere.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
+    except OSError as error:
+        if error.errno in {errno.ENXIO, errno.ENODEV, errno.EISDIR}:
+            return None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(MAX_CONFIG_BYTES + 1)
 
 
 def structure(document: Section, kind: type[T], *, where: str) -> T:
@@ -135,9 +169,46 @@ def _exactly(kind: type, names: str) -> Callable[[object, type], object]:
     return check
 
 
+def _section_hook(kind: type, converter: cattrs.Converter) -> Callable[[object, type], object]:
+    structured = make_dict_structure_fn(
+        kind, converter, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=True
+    )
+
+    def check(value: object, _: type) -> object:
+        if not isinstance(value, Mapping):
+            raise TypeError(f"must be a section, not {value!r}")
+        return structured(value, kind)
+
+    return check
+
+
+def _is_names(kind: object) -> bool:
+    return kind == tuple[str, ...]
+
+
+def _names(value: object, _: type) -> tuple[str, ...]:
+    """Read a list of texts; one text is none, and would be taken for a list of its characters."""
+    if not isinstance(value, list | tuple) or not all(isinstance(name, str) for name in value):
+        raise TypeError(f"must be a list of texts in quotes, not {value!r}")
+    return tuple(value)
+
+
+def _is_open_section(kind: object) -> bool:
+    return kind == Section
+
+
+def _open_section(value: object, _: type) -> Section:
+    if not isinstance(value, Mapping):
+        raise TypeError(f"must be a section, not {value!r}")
+    return dict(value)
+
+
 def _make_converter() -> cattrs.Converter:
     """Cattrs turns `"false"` into True unless it is told what each type really is."""
     converter = cattrs.Converter(forbid_extra_keys=True, detailed_validation=True)
+    converter.register_structure_hook_factory(attrs.has, _section_hook)
+    converter.register_structure_hook_func(_is_names, _names)
+    converter.register_structure_hook_func(_is_open_section, _open_section)
     # The values of a plugin's section are left as they are: the plugin reads them.
     converter.register_structure_hook_func(lambda kind: kind is object, lambda value, _: value)
     converter.register_structure_hook(bool, _exactly(bool, "true or false"))

@@ -76,6 +76,12 @@ def _check_plugins(_: object, __: object, plugins: Section) -> None:
             raise TypeError(f"plugins.{name} must be a section, not {section!r}")
 
 
+def _check_provider(_: object, __: object, provider: Section) -> None:
+    name = provider.get("name", "builtin")
+    if not isinstance(name, str):
+        raise TypeError(f"provider.name must be text in quotes, not {name!r}")
+
+
 @frozen(kw_only=True)
 class Config:
     """Everything a person can set in `config.toml`.
@@ -84,7 +90,7 @@ class Config:
     strictly.
     """
 
-    provider: Section = field(factory=lambda: {"name": "builtin"})
+    provider: Section = field(factory=lambda: {"name": "builtin"}, validator=_check_provider)
     """`[provider]`: `name`, and what that provider wants to know."""
     models: ModelsConfig = ModelsConfig()
     indexing: IndexingConfig = IndexingConfig()
