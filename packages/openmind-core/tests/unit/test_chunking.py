@@ -262,6 +262,21 @@ def test_context_is_one_bounded_line() -> None:
     assert chunk.context.startswith("Flat › ")
 
 
+def test_tags_and_aliases_follow_the_headings_while_there_is_room() -> None:
+    metadata: dict[str, object] = {
+        "tags": ["rent", "home", "x" * 79, "y" * 79],
+        "aliases": "Where we\nlive",
+        "rating": 4,
+    }
+    facts = DocumentFacts(title="Flat", metadata=metadata)
+    document = ExtractedDocument(facts=facts, segments=(segment("The rent is due.", heading("Costs")),))
+
+    [chunk] = split(document)
+
+    assert chunk.context == f"Flat › Costs › rent › home › {'x' * 79} › {'y' * 79}"
+    assert chunk.text == "The rent is due."
+
+
 def test_places_say_where_and_titles_say_what() -> None:
     place = (Place(kind="sheet", label="Budget"), Place(kind="page", start=3, label="iii"))
 

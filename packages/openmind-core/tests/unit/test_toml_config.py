@@ -63,7 +63,7 @@ def test_bytes_that_are_no_text_are_refused(file: ConfigFile) -> None:
         file.load()
 
 
-@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: os.symlink("/dev/zero", path)])
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/dev/zero")])
 def test_what_is_no_regular_file_is_refused_and_never_waited_for(
     file: ConfigFile, make: Callable[[Path], None]
 ) -> None:

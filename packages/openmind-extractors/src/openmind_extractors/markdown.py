@@ -10,10 +10,6 @@ from openmind_extractors.front_matter import front_matter
 from openmind_extractors.outline import HeadingPath
 from openmind_extractors.plain import read_text, text_segments
 
-_SHOWN_APART = {"title", "date", "created", "modified", "updated"}
-"""Front matter that is no text to search in: the title is searched with each passage, dates are metadata. Where there
-is no passage, all of it is one."""
-
 
 @frozen
 class MarkdownExtractor:
@@ -27,7 +23,7 @@ class MarkdownExtractor:
         blocks = divide(lines, skip=matter.lines if matter else 0)
         title = matter.title if matter and matter.title else blocks.title
         yield file.facts(file_type="markdown", title=title, **(matter.metadata if matter else {}))
-        if matter and (matter.metadata.keys() - _SHOWN_APART or not any(map(str.strip, lines[matter.lines :]))):
+        if matter and not any(map(str.strip, lines[matter.lines :])):  # there is nothing else to find the file by
             yield _segment(lines, Block("form", 1, matter.lines - 1, ()))
         for block in blocks.found:
             if block.kind == "text":

@@ -17,7 +17,7 @@ PLAIN = ExtractorInfo(
 )
 MARKDOWN = ExtractorInfo(
     name="markdown",
-    version=1,
+    version=2,
     extensions=frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"}),
     isolated=False,
     effort=0,

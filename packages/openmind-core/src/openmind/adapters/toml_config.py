@@ -169,7 +169,7 @@ def _exactly(kind: type, names: str) -> Callable[[object, type], object]:
     return check
 
 
-def _section_hook(kind: type, converter: cattrs.Converter) -> Callable[[object, type], object]:
+def _section_hook(kind: type[object], converter: cattrs.Converter) -> Callable[[object, type], object]:
     structured = make_dict_structure_fn(
         kind, converter, _cattrs_forbid_extra_keys=True, _cattrs_detailed_validation=True
     )

@@ -1,12 +1,12 @@
 """Chunking: a document becomes passages, small enough to embed and to quote, each with its exact place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from attrs import field, frozen, validators
 
 from openmind.domain.chunks import Chunk
 from openmind.domain.cutting import Limits, pieces
-from openmind.domain.documents import ExtractedDocument
+from openmind.domain.documents import DocumentFacts, ExtractedDocument
 from openmind.domain.stretches import Part, Ruler, Stretch, locate, stretches
 
 CHUNKING_VERSION = 1
@@ -20,6 +20,8 @@ MAX_HEADER = 120
 """Characters of a table's header that go with its later passages."""
 MIN_HEADER = 16
 """A shorter header of a table says nothing."""
+_TOPICS = ("tags", "aliases")
+"""Metadata that says what a document is about, as its title does."""
 _UNTITLED = frozenset({"page", "lines", "rows", "paragraphs"})
 """Places whose labels say where, not what."""
 
@@ -63,9 +65,11 @@ def split(
         max_input_chars: the most that the embedder takes; passage and context together stay within it.
     """
     window = policy.max_chars + MAX_CONTEXT + 1 if max_input_chars is None else max_input_chars
+    topics = _topics(document.facts)
     index = 0
     for stretch in stretches(document.segments, tiny=policy.tiny_chars, most=policy.min_chars):
-        context = _context(document.facts.title, stretch, min(MAX_CONTEXT, window // 3))
+        room = min(MAX_CONTEXT, window // 3)
+        context = _with_topics(_context(document.facts.title, stretch, room), topics, room)
         header_room = min(MAX_HEADER, window // 6) if _has_table(stretch) else 0
         if header_room < MIN_HEADER:
             header_room = 0
@@ -93,6 +97,25 @@ def _context(title: str, stretch: Stretch, room: int) -> str:
     while len(path) > 2 and len(SEPARATOR.join(path)) > room:
         del path[1]
     return _shortened(SEPARATOR.join(path), room)
+
+
+def _topics(facts: DocumentFacts) -> list[str]:
+    """List the tags and other names that an author gave a document."""
+    named: list[str] = []
+    for key in _TOPICS:
+        given = facts.metadata.get(key)
+        named += [given] if isinstance(given, str) else map(str, given) if isinstance(given, list) else []
+    return list(dict.fromkeys(line for name in named if (line := _shortened(" ".join(name.split()), MAX_LABEL))))
+
+
+def _with_topics(context: str, topics: Iterable[str], room: int) -> str:
+    """Add topics while there is room."""
+    for topic in topics:
+        longer = f"{context}{SEPARATOR}{topic}" if context else topic
+        if len(longer) > room:
+            break
+        context = longer
+    return context
 
 
 def _shortened(text: str, room: int) -> str:

@@ -16,10 +16,20 @@ def name_of(path: bytes) -> str:
 _EXTENSION = re.compile(r"(?<=.)\.[^./\s]{1,16}$")
 
 
+_TEXTS = re.compile(
+    r"authors|changelog|changes|contributing|contributors|copying|copyright|credits|faq|hacking|history|install|licen[cs]e"
+    r"|maintainers|news|notes?|notice|patents|readme|thanks|todo",
+    re.IGNORECASE,
+)
+"""Names that text files have had without an extension since before there were extensions."""
+
+
 def extension_of(name: str) -> str:
-    """Return the lower-case extension with its dot, or an empty string; `.bashrc` has none."""
+    """Return the lower-case extension with its dot, or an empty string; `README` counts as `.txt`."""
     found = _EXTENSION.search(name)
-    return found.group().lower() if found else ""
+    if found:
+        return found.group().lower()
+    return ".txt" if _TEXTS.fullmatch(name) else ""
 
 
 def is_within(path: bytes, folder: bytes) -> bool:
