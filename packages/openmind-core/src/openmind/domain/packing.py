@@ -20,7 +20,8 @@ _HEADER = struct.Struct("<4sBIQ")
 """Magic, version, size of the JSON object, size of everything behind the header."""
 _MAGIC = b"OMTX"
 _VERSION = 2
-_LEVEL = 1
+_LEVEL = 4
+"""A sixth more work than the lowest, for text that is 3 to 8 % smaller; higher levels cost more and give little."""
 _OFTEN = (
     b'"heading","label":"{"facts":["",{"file_type":"markdown","extraction_method":"text","encoding":"utf-8",'
     b'"encoding_source":"utf-8"},"ok",""],"segments":[[,"code",[{"kind":"lines","start":1}]],[1,"table",[{"kind":"page",'

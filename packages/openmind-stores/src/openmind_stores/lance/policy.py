@@ -14,10 +14,11 @@ class UpkeepPolicy:
     """Index segments before some are merged. A search asks each: ten of 10,000 rows cost twice as much as one."""
     most_merged_rows: int = 30_000
     """Rows merged at once: merging takes 0.1 ms and 4 kB of memory for each."""
-    cheap_rows: int = 5_000
-    """Rows that are merged at the end of a run although nothing demands it."""
-    vector_index_rows: int = 50_000
-    """With fewer vectors than that, looking at each of them is fast enough, and exact."""
+    cheap_rows: int = 6_000
+    """Rows that are merged although nothing demands it: what the first commits of a run, and small runs, leave."""
+    vector_index_rows: int = 20_000
+    """With fewer vectors than that, looking at each of them is fast enough, and exact. Building the index takes 1 to
+    2.5 kB of memory for each row, so a run builds it early, and anew only at its end."""
     rows_per_partition: int = 4_096
     """Vectors in a partition of the vector index."""
     text_build_mb: int = 64
@@ -31,21 +32,21 @@ class UpkeepPolicy:
     most_deleted: float = 0.2
     """Share of a file's rows that may be deleted before it is written anew."""
 
-    def newest_to_merge(self, sizes: Sequence[int], *, cheap: int) -> int:
+    def newest_to_merge(self, sizes: Sequence[int]) -> int:
         """Say how many of the newest segments should become one: 1 when they are fine as they are.
 
-        Big segments are left alone. When there are more than `most_segments` small ones behind the last big one, or
-        enough to fill a big one, those are merged that are not larger than the newer ones together, so that each row
-        is merged a few times only, and no more than `most_merged_rows` at once, so that memory does not grow with
-        the table. Otherwise those are merged that have at most `cheap` rows together.
+        Big segments are left alone. Those are merged that are not larger than the newer ones together, so that each
+        row is merged a few times only: up to `most_merged_rows` when there are more than `most_segments` small ones
+        behind the last big one, or enough to fill a big one, else up to `cheap_rows`. Memory does not grow with the
+        table.
         """
         small = list(takewhile(lambda rows: rows < self.most_merged_rows // 2, reversed(sizes)))
         fills = len(sizes) > self.most_segments and sum(small) >= self.most_merged_rows
         too_many = fills or len(small) > self.most_segments
         merged, rows = 1, sum(small[:1])
         for older in small[1:]:
-            fits = rows + older <= (self.most_merged_rows if too_many else cheap)
-            if older and not (fits and (older <= rows or merged == 1 or not too_many)):
+            fits = rows + older <= (self.most_merged_rows if too_many else self.cheap_rows)
+            if older and not (fits and (older <= rows or (too_many and merged == 1))):
                 break
             rows += older
             merged += 1
@@ -63,11 +64,13 @@ class UpkeepPolicy:
         """Say whether a file should be written anew without its deleted rows."""
         return deleted > self.most_deleted * (rows + deleted)
 
-    def vector_index_is_due(self, segments: Sequence[int], unindexed: int) -> bool:
-        """Say whether the vector index should be built, or built again because the table outgrew its partitions."""
-        if not segments:
-            return unindexed >= self.vector_index_rows
-        return unindexed > 0 and sum(segments) + unindexed > 2 * segments[0]
+    def vector_index_is_due(self, vectors: int) -> bool:
+        """Say whether a table that has no vector index should get one."""
+        return vectors >= self.vector_index_rows
+
+    def is_outgrown(self, segments: Sequence[int]) -> bool:
+        """Say whether the vector index should be built anew, since the table outgrew its partitions."""
+        return sum(segments) > 2 * segments[0]
 
     def vector_segments_to_merge(self, segments: Sequence[int]) -> int:
         """Say with how many segments new vectors are merged: all but the first when there are many, else none."""

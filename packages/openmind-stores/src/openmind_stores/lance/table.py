@@ -85,7 +85,7 @@ class Table:
                     hint="Run `openmind index` again; if it comes back, this is a bug.",
                 )
         with writing(self.name), durable(self.path):
-            data.append(to_columns(rows))
+            data.append(to_columns(some) for some in in_portions(rows, ROWS_AT_ONCE))
 
     def delete(self, generations: Iterable[Generation]) -> None:
         data = self.open()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection
 
 from attrs import frozen
 
-from openmind_stores.lance.engine import Dataset
+from openmind_stores.lance.engine import Dataset, spare_memory
 from openmind_stores.lance.errors import is_from_lance, is_out_of_reach
 from openmind_stores.lance.policy import UpkeepPolicy
 
@@ -27,16 +27,20 @@ class Upkeep:
 
     def fold(self, data: Dataset) -> None:
         """Take new rows into all indexes as segments of their own; merge segments when there are too many."""
-        self._tend(data, cheap=0)
+        self._tend(data)
 
     def merge(self, data: Dataset) -> None:
         """Fold what is left, join small files and segments, and do nothing that costs more than it gives."""
-        self._tend(data, cheap=self.policy.cheap_rows)
+        self._tend(data)
+        self._renew_outgrown(data)
         self._compact(data)  # last, since only files that share their index segments can be joined
 
     def purge(self, data: Dataset) -> None:
         """Write the files anew that hold deleted rows, however few, and the indexes that hold rows of lost files."""
         fragments = data.fragments()
+        if not fragments:  # there is no file to write anew, and the indexes still tell of all that was there
+            self._begin_anew(data)
+            return
         kept = [each.id for each in fragments if not each.deleted]
         if len(kept) < len(fragments):
             data.compact(rows_per_file=self.policy.small_file_rows, keep=kept)
@@ -45,6 +49,11 @@ class Upkeep:
             data.drop_index(VECTOR_INDEX)
             outdated -= {VECTOR_INDEX}
         self.renew(data, outdated)
+
+    def _begin_anew(self, data: Dataset) -> None:
+        if VECTOR_INDEX in data.index_names():
+            data.drop_index(VECTOR_INDEX)
+        self.renew(data, self._wanted())
 
     def broken(self, data: Dataset, segments: Collection[str], *, every: bool) -> frozenset[str]:
         """Name the indexes that these segments belong to; or every index there is, or should be."""
@@ -67,21 +76,22 @@ class Upkeep:
             "extension_idx": lambda data: data.build_scalar_index("extension", "BITMAP", name="extension_idx"),
         }
 
-    def _tend(self, data: Dataset, *, cheap: int) -> None:
+    def _tend(self, data: Dataset) -> None:
         there = data.index_names()
         for name, build in self._wanted().items():
             if name in there:
-                or_anew(data, name, self._fold_index(name, cheap), build)
+                or_anew(data, name, self._fold_index(name), build)
             else:
                 build(data)
+        spare_memory()
         if VECTOR_INDEX in there or data.count() >= self.policy.vector_index_rows:
             or_anew(data, VECTOR_INDEX, self._tend_vector_index, self._build_vector_index)
 
-    def _fold_index(self, name: str, cheap: int) -> Callable[[Dataset], None]:
+    def _fold_index(self, name: str) -> Callable[[Dataset], None]:
         def fold(data: Dataset) -> None:
             state = data.index_state(name)
             fresh = (state.unindexed,) if state.unindexed else ()
-            merged = self.policy.newest_to_merge((*state.segments, *fresh), cheap=cheap) - len(fresh)
+            merged = self.policy.newest_to_merge((*state.segments, *fresh)) - len(fresh)
             if fresh or merged > 1:
                 data.fold_index(name, merge=merged)
 
@@ -89,14 +99,17 @@ class Upkeep:
 
     def _tend_vector_index(self, data: Dataset) -> None:
         if VECTOR_INDEX not in data.index_names():
-            if self.policy.vector_index_is_due((), data.count("vector IS NOT NULL")):
+            if self.policy.vector_index_is_due(data.count("vector IS NOT NULL")):
                 self._build_vector_index(data)
             return
         state = data.index_state(VECTOR_INDEX)
-        if self.policy.vector_index_is_due(state.segments, state.unindexed):
-            self._build_vector_index(data)
-        elif state.unindexed:
+        if state.unindexed:
             data.fold_index(VECTOR_INDEX, merge=self.policy.vector_segments_to_merge(state.segments))
+
+    def _renew_outgrown(self, data: Dataset) -> None:
+        """Build the vector index anew when the table has grown too much; at the end of a run there is memory for it."""
+        if VECTOR_INDEX in data.index_names() and self.policy.is_outgrown(data.index_state(VECTOR_INDEX).segments):
+            replace(data, VECTOR_INDEX, self._build_vector_index)
 
     def _build_words_index(self, data: Dataset) -> None:
         data.build_words_index("words", name=WORDS_INDEX, memory_mb=self.policy.text_build_mb)
