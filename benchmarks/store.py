@@ -180,18 +180,16 @@ def grow(store: LanceChunkStore, passages: Passages, *, rows: int, batch: int) -
 
 
 def build(folder: Path, rows: int) -> None:
-    """Run in a process of its own, whose peak memory is that of the build."""
+    """Run in a process of its own, whose peak memory is that of the build; 10,000 rows are in hand all the time."""
     passages, store = Passages(), LanceChunkStore(folder)
     Passages().take(10_000)
-    before = peak_mb()
+    peaks = watch_steps()
     grow(store, passages, rows=rows, batch=10_000)
-    built = peak_mb()
     segments_size = store.size_bytes()
     merging = cpu_ms(lambda: store.merge(TABLE))
-    peak = peak_mb()
-    print(
-        f"peak RSS {before:.0f} MB with 10,000 rows in hand, {built:.0f} MB after folds, {peak:.0f} MB after the merge"
-    )
+    for step, (before, most) in peaks.items():
+        bar = (before, 400.0) if "words" in step and rows <= 100_000 else ()
+        report(f"{step}: MB before and at most", before, most, bar=bar, unit="MB")
     report("merge at the end of a run", merging)
     store.clean(TABLE, older_than_s=0)
     report("bytes per row, before and after cleaning", segments_size / rows, store.size_bytes() / rows, unit="B")
@@ -228,10 +226,31 @@ def lancedb_seconds() -> float:
     return min(float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) for _ in range(2))
 
 
-def peak_mb() -> float:
-    """Peak resident memory of this process; what getrusage says includes the parent's before the fork."""
+def watch_steps() -> dict[str, tuple[float, float]]:
+    """Note the peak memory of each step of upkeep from now on: MB before the call that took most, and at its peak."""
+    from openmind_stores.lance.engine import Dataset
+
+    peaks: dict[str, tuple[float, float]] = {}
+    for name in ("append", "fold_index", "build_vector_index", "compact"):
+        setattr(Dataset, name, noting(peaks, name, getattr(Dataset, name)))
+    return peaks
+
+
+def noting(peaks: dict[str, tuple[float, float]], name: str, act: Callable[..., None]) -> Callable[..., None]:
+    def noted(*arguments: object, **options: object) -> None:
+        step = f"{name} {arguments[1]}" if name == "fold_index" else name
+        Path("/proc/self/clear_refs").write_text("5")  # the peak is that of what follows
+        before = resident_mb("VmRSS")
+        act(*arguments, **options)
+        peaks[step] = max(peaks.get(step, (0.0, 0.0)), (before, resident_mb("VmHWM")), key=lambda pair: pair[1])
+
+    return noted
+
+
+def resident_mb(what: str) -> float:
+    """Resident memory of this process; what getrusage says includes the parent's before the fork."""
     status = Path("/proc/self/status").read_text()
-    return int(next(line for line in status.splitlines() if line.startswith("VmHWM")).split()[1]) / 1024
+    return int(next(line for line in status.splitlines() if line.startswith(what)).split()[1]) / 1024
 
 
 def in_child(*arguments: str) -> str:

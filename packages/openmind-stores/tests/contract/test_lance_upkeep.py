@@ -64,6 +64,8 @@ def test_the_vector_index_comes_when_there_are_many_and_follows(store: LanceChun
     assert opened(store).index_state("vector_idx").segments == (300, 200, 50)
     assert keys(ask(store, vector=vector(8_003), limit=5).vectors)[0] == (8, 3)
     grow(store, 12, 13)
+    assert opened(store).index_state("vector_idx").segments == (300, 350)
+    store.merge(TABLE)  # the end of a run, when there is memory for it
     assert opened(store).index_state("vector_idx").segments == (650,)
     assert keys(ask(store, vector=vector(13_003), limit=5).vectors)[0] == (13, 3)
 
