@@ -89,42 +89,6 @@ def test_a_deleted_file_leaves_no_trace_in_the_home(world, memory, monkeypatch) 
     assert sweeping.GRACE_S == 60.0
 
 
-def test_an_idle_run_takes_deleted_text_off_the_disk_once_nobody_reads_it_any_more(world, memory, monkeypatch) -> None:
-    world.write("stays.txt", "heliotrope")
-    path = world.write("goes.txt", f"{MARKER} in the garden")
-    memory.index()
-    path.unlink()
-    memory.index()
-    memory.index()
-    assert everywhere(world.home)  # a reader may still have the version open that holds it
-
-    monkeypatch.setattr("openmind.application.recovery.VERSION_AGE_S", 0.0)
-    with memory.storage.catalog.writing() as session:
-        session.set_setting(recovery.ERASE_AFTER, "0")
-    memory.index()
-
-    assert everywhere(world.home) == []
-
-
-def test_an_idle_run_leaves_versions_that_only_take_room_to_the_next_run_that_writes(
-    world, memory, monkeypatch
-) -> None:
-    world.write("a.txt", "heliotrope")
-    memory.index()
-    monkeypatch.setattr("openmind.application.recovery.VERSION_AGE_S", 0.0)
-    cleaned: list[str] = []
-    monkeypatch.setattr(
-        type(memory.storage.chunks), "clean", lambda _, table, older_than_s: cleaned.append((table, older_than_s))
-    )
-
-    memory.index()
-    assert cleaned == []
-
-    world.write("b.txt", "quartz")
-    memory.index()
-    assert cleaned == [("chunks", 0.0)]
-
-
 def test_another_source_with_the_same_text_keeps_it(world, memory, tmp_path) -> None:
     other = tmp_path / "other"
     other.mkdir()

@@ -172,3 +172,17 @@ def test_a_reader_never_fails_while_rows_are_written_merged_and_cleaned(store: L
         reading.join()
 
     assert failures == []
+
+
+def test_an_emptied_table_keeps_no_word_of_what_it_held(store: LanceChunkStore) -> None:
+    store.add(TABLE, [row(1, i, "alpha", path=f"/home/zanzibarquartz/{i}.txt", vector=vector(i)) for i in range(400)])
+    store.fold(TABLE)
+    store.delete(TABLE, [Generation(1)])
+
+    store.purge(TABLE)
+    store.clean(TABLE, older_than_s=0)
+
+    files = [path for path in store.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if b"zanzibarquartz" in path.read_bytes()] == []
+    grow(store, 2, 3)
+    assert len(ask(store, "alpha").words) == 100
