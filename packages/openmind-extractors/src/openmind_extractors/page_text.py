@@ -66,10 +66,10 @@ class RunningHeads:
         dropped = set()
         for index in _edges(lines):
             key = _key(lines[index])
-            if key and self._seen[key] >= max(MIN_REPEATS, REPEATED_SHARE * self._pages):
-                if key in self._shown or key == _PAGE_NUMBER:
-                    dropped.add(index)
-                self._shown.add(key)
+            is_repeated = self._seen[key] >= max(MIN_REPEATS, REPEATED_SHARE * self._pages)
+            if key and is_repeated and (key in self._shown or key == _PAGE_NUMBER):
+                dropped.add(index)
+            self._shown.add(key)
         if not dropped:
             return page
         return "\n".join(line for index, line in enumerate(lines) if index not in dropped).strip()

@@ -28,7 +28,8 @@ MAX_OCR_PAGES = 2_000
 """At 5 to 10 seconds a page this is half a day."""
 
 WINDOW_PAGES = 16
-"""Pages that are looked at together, to know the lines that return on each."""
+"""Pages that are looked at together, to know the lines that return on each. The first page is handed on by itself, and
+then twice as many pages each time: the end of a reader never takes more with it than was kept before."""
 
 WINDOW_S = 1.0
 """A window ends early when its pages are slow: what was read is handed on before anything can happen to it."""
@@ -109,15 +110,16 @@ class _Reading:
 
     def _windows(self) -> Iterator[list[_Page]]:
         window: list[_Page] = []
-        started = self.clock()
+        size, started = 1, self.clock()
         for index in range(min(len(self.document), MAX_PAGES)):
             try:
                 with self.document.page(index) as page:
                     window.append(self._read(page))
             except ExtractionFailed:
                 self._read_broken(index, window)
-            if len(window) >= WINDOW_PAGES or self.clock() - started > WINDOW_S:
+            if len(window) >= size or self.clock() - started > WINDOW_S:
                 yield window
+                size = min(2 * size, WINDOW_PAGES)
                 window, started = [], self.clock()
         yield window
 

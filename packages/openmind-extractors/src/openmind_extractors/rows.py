@@ -150,7 +150,8 @@ class RowWriter:
         if not lines:
             return
         text = "\n".join(lines)
-        is_plain = text.count("\n") == len(lines) - 1 and "\r" not in text and "" not in lines
+        empty = {" | " * (width - 1) for width in set(map(len, block))} | {""}
+        is_plain = text.count("\n") == len(lines) - 1 and "\r" not in text and empty.isdisjoint(lines)
         if not is_plain or max(map(len, lines)) > MAX_CELL_CHARS or max(map(len, block)) > MAX_COLUMNS:
             yield from self._one_by_one(block, number)
             return

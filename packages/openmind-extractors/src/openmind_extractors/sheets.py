@@ -43,7 +43,7 @@ class SheetsExtractor:
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the sheets in order, then the facts."""
         with open_archive(blob) as archive:
-            _check(archive)
+            left_out = _check(archive)
             properties = read_properties(
                 archive.read_if_there("docProps/core.xml") or archive.read_if_there("meta.xml")
             )
@@ -54,7 +54,12 @@ class SheetsExtractor:
         try:
             with _bytes_of(blob) as file, CalamineWorkbook.from_filelike(file) as workbook:
                 names = workbook.sheet_names
+                if left_out.issuperset(names):
+                    raise _too_large()
                 for number, name in enumerate(names[:MAX_SHEETS], start=1):
+                    if name in left_out:
+                        notes.append(f"{name}: {_too_large().message}")
+                        continue
                     writer = yield from _sheet(workbook.get_sheet_by_index(number - 1), number, name)
                     count += writer.written + bool(writer.head.title_rows)
                     if writer.note:
@@ -63,7 +68,7 @@ class SheetsExtractor:
             raise ExtractionFailed(f"its cells cannot be read ({error})"[:200]) from error
         if len(names) > MAX_SHEETS:
             notes.append(f"only the first {MAX_SHEETS} of {len(names)} sheets were read")
-        yield _facts(properties, names, notes, is_empty=count == 0)
+        yield _facts(properties, names, notes, is_empty=count == 0 and not left_out)
 
 
 def _bytes_of(blob: Blob) -> BinaryIO:
@@ -135,22 +140,52 @@ def _facts(properties: Properties, names: list[str], notes: list[str], *, is_emp
     return DocumentFacts(title=properties.title, metadata=metadata, reason=reason, note="; ".join(notes))
 
 
-def _check(archive: Archive) -> None:
-    """Refuse sheets whose first and last cell span more than memory holds, before they are parsed."""
+def _check(archive: Archive) -> set[str]:
+    """Look at the sheets before they are parsed: their first and last cell may span more than memory holds.
+
+    Returns:
+        The names of those that are left out.
+
+    Raises:
+        ExtractionFailed: a sheet is too large that cannot be left out.
+    """
+    oversized = set()
     for name in archive.names:
         if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-            _check_sheet(archive, name)
+            if _is_oversized(archive, name):
+                oversized.add(name)
         elif name == "content.xml":
             _check_repeats(archive, name)
         elif name in {"xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml", "META-INF/manifest.xml"}:
             refuse_doctype(archive.read(name)[:10_000])
     if b"encryption-data" in archive.read_if_there("META-INF/manifest.xml"):
         raise ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
+    return _names_of(oversized, archive) if oversized else set()
 
 
-def _check_sheet(archive: Archive, name: str) -> None:
-    if archive.size(name) > MAX_SHEET_XML:
+def _names_of(members: set[str], archive: Archive) -> set[str]:
+    """Return what a workbook calls the sheets that are these members."""
+    targets: dict[str, str] = {}
+    names: dict[str, str] = {}
+
+    def relation(_: str, attributes: Mapping[str, str]) -> None:
+        target = attributes.get("Target", "")
+        targets[attributes.get("Id", "")] = target.removeprefix("/") if target.startswith("/") else f"xl/{target}"
+
+    def sheet(element: str, attributes: Mapping[str, str]) -> None:
+        if element == "sheet":
+            names[targets.get(attributes.get("id", ""), "")] = attributes.get("name", "")
+
+    for part, start in (("xl/_rels/workbook.xml.rels", relation), ("xl/workbook.xml", sheet)):
+        parse(archive.read(part), start=start, end=lambda name: None, text=lambda text: None)
+    if not members <= names.keys():
         raise _too_large()
+    return {names[member] for member in members}
+
+
+def _is_oversized(archive: Archive, name: str) -> bool:
+    if archive.size(name) > MAX_SHEET_XML:
+        return True
     data = archive.read(name)
     refuse_doctype(data[:10_000])
     rows, columns = [1], {b"A"}
@@ -158,8 +193,7 @@ def _check_sheet(archive: Archive, name: str) -> None:
         columns.add(column)
         rows.append(int(row))
     width = max(_column_number(column) for column in columns)
-    if (max(rows) - min(rows[1:], default=1) + 1) * width > MAX_CELLS:
-        raise _too_large()
+    return (max(rows) - min(rows[1:], default=1) + 1) * width > MAX_CELLS
 
 
 def _column_number(letters: bytes) -> int:

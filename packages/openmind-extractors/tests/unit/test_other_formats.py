@@ -287,6 +287,25 @@ def test_a_sheet_that_spans_the_whole_grid_is_not_built_in_memory(read, make: Si
     assert read("grid.xlsx", workbook(make, ("Far", far))).reason is FileReason.TOO_BIG
 
 
+def test_a_sheet_that_is_too_large_costs_the_others_nothing(read, make: SimpleNamespace) -> None:
+    far = row(1, 1) + row(1_048_576, 1, column="XFD")
+
+    reading = read("a.xlsx", workbook(make, ("Prices", row(1, "Trout") + row(2, "Perch")), ("Far", far)))
+
+    assert reading.reason is FileReason.PARTIAL
+    assert reading.note == "Far: A sheet spans more than 4 million cells"
+    assert "Trout" in reading.text
+
+
+def test_empty_rows_of_a_sheet_are_left_out(read, make: SimpleNamespace) -> None:
+    rows = row(1, "Kind", "Size") + row(2, "Trout", 1) + row(6, "Perch", 2)
+
+    reading = read("a.xlsx", workbook(make, ("Fish", rows)))
+
+    assert reading.text == "Kind | Size\nTrout | 1\nPerch | 2"
+    assert reading.where("Perch") == "sheet Fish › rows 2–6"
+
+
 def test_a_single_far_cell_is_read(read, make: SimpleNamespace) -> None:
     far = row(1_048_576, "needle", column="XFD")
 

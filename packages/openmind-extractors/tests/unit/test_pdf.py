@@ -401,6 +401,17 @@ def test_slow_pages_are_handed_on_one_by_one(make: SimpleNamespace) -> None:
     assert used_for_the_first_page < 10
 
 
+def test_the_first_page_is_handed_on_before_the_others_are_read(make: SimpleNamespace) -> None:
+    looks = iter(range(10_000))
+    extractor = evolve(PdfExtractor(ExtractionTools()), clock=lambda: 0.0 * next(looks))
+
+    pieces = extractor.extract(Blob(name="a.pdf", data=make.pdf(*[LINES] * 40)))
+    next(pieces)
+    next(pieces)
+
+    assert next(looks) < 4
+
+
 def test_a_dynamic_form_is_said_to_be_one(read, make: SimpleNamespace) -> None:
     xfa = "/AcroForm << /Fields [] /XFA [(template) 4 0 R] >>"
     data = make.pdf(b"", extra=["<< /Length 3 >> stream\n<a/\nendstream"], catalog=xfa)
