@@ -126,3 +126,27 @@ def test_the_fixtures_of_a_suite_are_told(name: str) -> None:
     }
 
     assert set(re.findall(r"`(\w+)`", row)) == known - {each.strip() for each in parametrised}
+
+
+def test_installing_names_a_clone_and_nothing_that_others_publish() -> None:
+    root = Path(__file__).parents[2]
+    pages = [
+        *(root / "docs").glob("*.md"),
+        *root.glob("*.md"),
+        *root.glob("examples/*/README.md"),
+        *root.glob("packages/openmind-cli/src/openmind_cli/templates/*/README.md.template"),
+    ]
+    commands = [
+        command
+        for page in pages
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+        for line in block.splitlines()
+        for command in line.split(" && ")
+    ]
+    installs = [command for command in commands if "pip install" in command and "openmind" in command]
+
+    assert len(installs) >= 5
+    for command in installs:
+        for path in re.findall(r"\S*openmind-core\S*", command):
+            assert re.fullmatch(r'"\$CLONE/packages/openmind-core\[testing\]"', path), command
+    assert all("--inexact" in command for command in commands if "uv sync" in command)

@@ -1,5 +1,6 @@
 """`openmind plugins`."""
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -71,10 +72,9 @@ def new(
     folder = write_package(name, kind, into, taken=names_taken(installed_plugins()))
     print_lines(
         [
-            line(f"Wrote {one_line(str(folder))}. Its tests pass already:"),
-            line(f"cd {one_line(str(folder))} && python -m pytest", indent=2),
+            line(f"Wrote {one_line(str(folder))}. Its README.md says how its tests are run, which pass already."),
             line("Install it beside OpenMind, and `openmind plugins` lists it:"),
-            line(f"pip install --editable {one_line(str(folder))}", indent=2),
+            line(one_line(f"uv pip install --python {sys.executable} --editable {folder}"), indent=2),
         ]
     )
     return OK

@@ -28,7 +28,7 @@ class Segment:
     """A stretch of text that belongs together, with its place.
 
     `heading` places of the locator, in order, are the heading path. Lines of `text` are lines of the file when
-    the locator has a `lines` place: line n of the text is line `start + n` of the file.
+    the locator has a `lines` place: the first line of the text is line `start` of the file.
     """
 
     text: str
