@@ -9,7 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 from openmind.adapters.processes import this_process
-from openmind.domain.errors import IndexingBusy, JobActive, StoreReadOnly
+from openmind.domain.errors import IndexingBusy, JobActive, StoreFull, StoreReadOnly
 from openmind.domain.jobs import IndexJob, JobState
 from openmind.domain.search import SearchState
 
@@ -195,6 +195,13 @@ def test_a_paused_job_leaves_the_stores_unexamined_and_is_told_to_be_paused(inde
         assert "`openmind index resume`" in told.value.hint
 
 
+def test_a_file_where_a_folder_of_the_home_belongs_is_told(world, indexed) -> None:
+    shutil.rmtree(world.home / "tmp")
+    (world.home / "tmp").write_text("mine")
+
+    assert "home.blocked" in codes(indexed)
+
+
 @attrs.frozen
 class Unwritable:
     """A storage on a disk that can only be read."""
@@ -281,6 +288,32 @@ def test_planning_a_flush_changes_nothing(world, indexed) -> None:
     indexed.maintenance.plan_flush(include_sources=True)
 
     assert found(indexed) == 12
+
+
+@attrs.frozen
+class Full:
+    """A storage whose catalog has no room to write as long as there are passages."""
+
+    storage: object
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.storage, name)
+
+    @property
+    def catalog(self) -> "Full":
+        return Full(self.storage.catalog) if self.storage.chunks.tables() else self.storage.catalog
+
+    def writing(self) -> None:
+        raise StoreFull("there is no space left")
+
+
+def test_a_flush_of_a_full_disk_makes_its_own_room(world, indexed) -> None:
+    flushing = attrs.evolve(indexed.maintenance.flushing, storage=Full(indexed.storage))
+
+    assert flushing.flush(flushing.plan())
+
+    assert everywhere(world.home) == []
+    assert indexed.status().files == 0
 
 
 def test_a_job_that_does_not_stop_keeps_the_memory(world, indexed) -> None:

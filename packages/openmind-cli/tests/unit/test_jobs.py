@@ -65,7 +65,9 @@ def test_nothing_is_said_of_the_pace_of_a_job_that_rests() -> None:
 
 def test_progress_never_passes_a_hundred_and_nothing_found_is_no_progress() -> None:
     assert table(a_job(tally=IndexTally(indexed=12, total=10)))["progress"] == "100 %"
-    assert table(a_job(state=JobState.DISCOVERING, tally=IndexTally()))["progress"] == "0 %"
+    for state in (JobState.DISCOVERING, JobState.STOPPED, JobState.FAILED):
+        assert table(a_job(state=state, tally=IndexTally()))["progress"] == "0 %"
+    assert table(a_job(state=JobState.COMPLETED, tally=IndexTally()))["progress"] == "100 %"
 
 
 def test_a_silent_job_shows_as_stuck() -> None:

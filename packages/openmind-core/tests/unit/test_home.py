@@ -93,3 +93,15 @@ def test_the_environment_names_the_home(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setenv("OPENMIND_HOME", os.fspath(tmp_path / "elsewhere"))
 
     assert Home.at(None).folder == tmp_path / "elsewhere"
+
+
+def test_a_file_where_a_folder_belongs_is_named_with_its_own_path(tmp_path: Path) -> None:
+    home = Home.at(tmp_path)
+    home.create()
+    home.logs.rmdir()
+    home.logs.write_text("mine")
+
+    with pytest.raises(HomeUnusable, match=str(home.logs)) as told:
+        home.create()
+
+    assert "Move it away" in told.value.hint

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from attrs import define, field
 from openmind.domain.contract import Object, job_object
 from openmind.domain.ids import JobId
-from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState
+from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, progress_of
 from openmind.domain.pace import Pace, average_pace, pace
 
 from openmind_cli.render.amounts import between, count, duration, moment
@@ -110,10 +110,8 @@ def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[
 
 
 def progress_text(job: IndexJob) -> str:
-    """`45 %`; a run that has found nothing yet has made no progress."""
-    if not job.tally.total and not job.state.finished:
-        return "0 %"
-    return f"{job.tally.progress:.0f} %"
+    """`45 %`."""
+    return f"{progress_of(job.state, job.tally):.0f} %"
 
 
 def state_text(job: IndexJob, at: datetime) -> str:

@@ -97,8 +97,10 @@ class Home:
             if self._is_ours() and self._is_read_only(error):
                 return  # an existing memory can still be searched
             raise HomeUnusable(
-                f"{self.folder} cannot be used: {error.strerror or error}",
-                hint="Check its permissions, or set OPENMIND_HOME to another folder.",
+                f"{error.filename or self.folder} cannot be used: {error.strerror or error}",
+                hint="Move it away: a folder belongs there."
+                if isinstance(error, FileExistsError)
+                else "Check its permissions, or set OPENMIND_HOME to another folder.",
             ) from error
 
     def _write_marker(self) -> None:

@@ -62,6 +62,7 @@ class HomeKeeper:
             contents=self.contents(),
             open_to_others=tuple(str(path) for path in self._open_to_others()),
             leftovers=tuple(str(path) for path in self._leftovers()),
+            blocked=tuple(str(path) for path in self._blocked()),
             free_bytes=shutil.disk_usage(self.folder).free,
         )
 
@@ -133,6 +134,10 @@ class HomeKeeper:
         folders = [self.folder / name for name in _FOLDERS]
         below = [path for top in own for path in (top, *_below(top))]
         return [self.folder, *filter(_is_open, (*folders, *below))]
+
+    def _blocked(self) -> list[Path]:
+        places = (self.folder / name for name in _FOLDERS)
+        return [path for path in places if os.path.lexists(path) and not path.is_dir()]
 
     def _leftovers(self) -> list[Path]:
         """Temporary folders; while somebody indexes, some of them are in use."""

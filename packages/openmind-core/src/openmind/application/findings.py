@@ -20,6 +20,12 @@ SHOWN = 5
 
 def of_home(condition: HomeCondition, *, idle: bool) -> Iterator[Finding]:
     """What is wrong with the home; temporary folders only count while nobody indexes."""
+    if condition.blocked:
+        yield Finding(
+            code="home.blocked",
+            message=f"No folder, and where one belongs: {_some(condition.blocked)}",
+            hint="Move that away; then run `openmind doctor` again.",
+        )
     if condition.open_to_others:
         yield Finding(
             code="home.open",

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from pathlib import Path
 
 from attrs import frozen
@@ -10,6 +10,7 @@ from attrs import frozen
 from openmind.application.holding import hold
 from openmind.application.home_keeping import HomeKeeping
 from openmind.application.jobs import JobService
+from openmind.domain.errors import StoreFull
 from openmind.domain.upkeep import FlushPlan
 from openmind.ports.storage import Storage
 
@@ -71,14 +72,25 @@ class FlushService:
         deadline = self.clock() + wait_s
         self.jobs.halt(within_s=wait_s)
         with hold(self.storage, deadline=deadline, sleep=self.sleep, clock=self.clock):
-            # The catalog first: what it does not know is not found any more, whatever happens to the rest.
-            with self.storage.catalog.writing() as session:
-                known = {table.name for table in session.tables()}
-                session.clear(sources=plan.include_sources)
-            for table in self.storage.chunks.tables():
-                if table in known or OWN_TABLE.fullmatch(table):
-                    self.storage.chunks.drop(table)
-            self.storage.chunks.discard_quarantined()
             self.keeper.drop_leftovers()
+            self.storage.chunks.discard_quarantined()
+            with self.storage.catalog.reading() as snapshot:
+                known = {table.name for table in snapshot.tables()}
+            # The catalog first: what it does not know is not found any more, whatever happens to the rest.
+            try:
+                self._forget(plan)
+            except StoreFull:  # forgetting needs room, too: the passages give theirs back
+                self._drop_passages(known)
+                self._forget(plan)
+            self._drop_passages(known)
         self.keeper.clear_logs()
         return self.storage.catalog.tidy()
+
+    def _forget(self, plan: FlushPlan) -> None:
+        with self.storage.catalog.writing() as session:
+            session.clear(sources=plan.include_sources)
+
+    def _drop_passages(self, known: Set[str]) -> None:
+        for table in self.storage.chunks.tables():
+            if table in known or OWN_TABLE.fullmatch(table):
+                self.storage.chunks.drop(table)

@@ -12,7 +12,7 @@ from openmind.domain.chunks import ChunkRow
 from openmind.domain.documents import Locator, Place
 from openmind.domain.errors import OpenMindError
 from openmind.domain.files import FileRecord
-from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, IndexTally, JobState
+from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, IndexTally, progress_of
 from openmind.domain.models import ModelAction, ModelInfo, ProviderHealth, ProviderInfo, SelectionReport
 from openmind.domain.packing import read_metadata
 from openmind.domain.paths import displayable, extension_of, name_of
@@ -162,7 +162,7 @@ def job_object(job: IndexJob | None) -> Object:
         job.id,
         job.state.value,
         job.tally,
-        progress=_progress(job.state, job.tally),
+        progress=round(progress_of(job.state, job.tally), 2),
         current_file=job.current_file,
         error=job.error,
         started_at=job.started_at,
@@ -177,7 +177,7 @@ def run_object(run: IndexRun) -> Object:
         run.job_id,
         run.state.value,
         run.tally,
-        progress=_progress(run.state, run.tally),
+        progress=round(progress_of(run.state, run.tally), 2),
         current_file=run.current_file,
         error=run.error,
         started_at=run.started_at,
@@ -364,11 +364,6 @@ def _explanation_object(explanation: Explanation) -> Object:
         "cosine": explanation.cosine,
         "coverage": explanation.coverage,
     }
-
-
-def _progress(state: JobState, tally: IndexTally) -> float:
-    """Nothing found yet is no progress; nothing found at the end is all of it."""
-    return 0.0 if tally.total == 0 and not state.finished else round(tally.progress, 2)
 
 
 def _job(

@@ -76,6 +76,11 @@ class IndexTally:
         return min(100.0, 100.0 * self.processed / self.total) if self.total else 100.0
 
 
+def progress_of(state: JobState, tally: IndexTally) -> float:
+    """Percent, 0–100, of a run; one that has found nothing has made no progress unless there was nothing to find."""
+    return tally.progress if tally.total or state is JobState.COMPLETED else 0.0
+
+
 @frozen(kw_only=True)
 class IndexRun:
     """One pass over the sources."""

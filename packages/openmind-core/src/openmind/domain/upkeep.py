@@ -39,6 +39,8 @@ class HomeCondition:
     """Entries that others than their owner may look into."""
     leftovers: tuple[str, ...] = ()
     """Temporary folders; their processes are gone unless something is being indexed."""
+    blocked: tuple[str, ...] = ()
+    """Files that stand where folders of OpenMind's belong."""
     free_bytes: int = 0
     """On the disk of the home."""
 
