@@ -8,11 +8,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import attrs
 import pytest
+from openmind import OpenMind
 from openmind.application import sweeping
 from openmind.application.batch import OpenBatch
 from openmind.domain.control import Wish
 from openmind.domain.errors import NoSources, StoreFull
+from openmind.domain.ids import SourceId
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 MARKER = "zanzibarquartz"
@@ -71,6 +74,11 @@ def killed_at(step: str) -> Iterator[None]:
         patch.setattr(LanceChunkStore, step, die)
         with pytest.raises(Killed):
             yield
+
+
+def removing(rival: OpenMind, source_id: SourceId) -> None:
+    """Remove a source in the moment in which a run begins that nobody sees yet."""
+    attrs.evolve(rival.sources, refuse_while_indexing=lambda _: None).remove(source_id)
 
 
 @pytest.fixture
@@ -175,7 +183,7 @@ def test_a_run_takes_a_source_off_the_disk_that_was_removed_meanwhile(world, mem
 
     def remove() -> None:
         with world.memory() as rival:
-            rival.sources.remove(other.id)
+            removing(rival, other.id)
 
     memory.indexing.run(control=Controlled(remove))
 
@@ -191,7 +199,7 @@ def test_text_that_was_read_after_its_source_was_removed_is_gone_after_the_next_
 
     def remove_first(batch: OpenBatch) -> None:
         with world.memory() as rival:
-            rival.sources.remove(source.id)
+            removing(rival, source.id)
         commit(batch)
         raise KeyboardInterrupt
 

@@ -15,6 +15,7 @@ from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import ProviderError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import Generation
+from openmind.domain.packing import stored_input
 from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.preparation import PreparedFile, PreparedPassage
 from openmind.ports.catalog import Catalog, Publication
@@ -280,9 +281,7 @@ class OpenBatch:
         known: dict[bytes, bytes] = {}
         for row in self.chunks.read_generations(target.table.name, replaced):
             if row.vector is not None:
-                _, context, _ = packing.read_metadata(row.metadata)
-                text = f"{context}\n{row.text}" if context else row.text
-                known[input_hash(text)] = row.vector
+                known[input_hash(stored_input(row))] = row.vector
         return known
 
 

@@ -65,10 +65,7 @@ class IndexService:
             attention = Attention(control=control or Uninterrupted(), log=log)
             pass_ = IndexPass(means=self.means, log=log, attention=attention, accept=accept_deletions)
             try:
-                error = pass_.carry_out()
-            except Stopped:
-                pass_.leave_in_order()
-                return self._noted(log.finish(JobState.STOPPED))
+                return self._noted(_ended(pass_, log))
             except KeyboardInterrupt:
                 pass_.give_up()
                 log.finish(JobState.STOPPED, error="It was interrupted.")
@@ -83,7 +80,6 @@ class IndexService:
                 pass_.give_up()
                 self._note_failure(log, "It broke down in an unforeseen way.")
                 raise
-            return self._noted(log.finish(JobState.COMPLETED, error=error))
 
     def _sweep_the_last(self) -> None:
         """Take off the disk what the sources left that were removed last."""
@@ -135,6 +131,16 @@ class IndexService:
             troubled=bool(run.error),
         )
         return report
+
+
+def _ended(pass_: IndexPass, log: RunLog) -> IndexReport:
+    """Carry out a pass until it is done, or asked to stop."""
+    try:
+        error = pass_.carry_out()
+    except Stopped:
+        pass_.leave_in_order()
+        return log.finish(JobState.STOPPED)
+    return log.finish(JobState.COMPLETED, error=error)
 
 
 def _seconds(run: IndexRun) -> float:

@@ -56,6 +56,8 @@ class Triage:
     """Content that is being read now, and the twins that wait for it."""
     _fresh: dict[tuple[str, str], PreparedFile] = field(factory=dict, init=False)
     """Content whose first file waits in the open batch."""
+    _twins: dict[tuple[str, str], FileRecord] = field(factory=dict, init=False)
+    """Files of the snapshot whose content others have, too: thousands may have the same one."""
     _sessions: ExitStack = field(factory=ExitStack, init=False)
     _view: CatalogReader | None = field(default=None, init=False)
 
@@ -80,6 +82,7 @@ class Triage:
         """Let go of the snapshot."""
         self._sessions.close()
         self._view = None
+        self._twins.clear()
 
     def _snapshot(self) -> CatalogReader:
         """One snapshot serves until the next commit: opening one for each file costs more than all its questions."""
@@ -222,13 +225,20 @@ class Triage:
 
     def _twin(self, task: FileTask, snapshot: CatalogReader) -> FileRecord | None:
         """Another file whose live passages are those of this content."""
+        twin = self._twins.get(task.content)
+        if twin is not None and self._is_twin(twin, task):
+            return twin
         for record in snapshot.files_with_content(task.content_hash):
-            itself = task.known is not None and record.id == task.known.id
-            # A version that failed lives on under its old text, which is not what it holds now.
-            sound = record.status is FileStatus.INDEXED and record.chunk_count
-            if not itself and sound and self._is_current(record, task):
+            if self._is_twin(record, task):
+                self._twins[task.content] = record
                 return record
         return None
+
+    def _is_twin(self, record: FileRecord, task: FileTask) -> bool:
+        itself = task.known is not None and record.id == task.known.id
+        # A version that failed lives on under its old text, which is not what it holds now.
+        sound = record.status is FileStatus.INDEXED and record.chunk_count > 0
+        return not itself and sound and self._is_current(record, task)
 
     def _touch(self, known: FileRecord, task: FileTask) -> None:
         touched = attrs.evolve(known, stat=task.stat, scanned_ns=task.scanned_ns)

@@ -10,11 +10,11 @@ from attrs import define
 from openmind.application.batch import BATCH_ROWS
 from openmind.application.embedding import Embedding, embed_whole, input_hash
 from openmind.application.tables import Target
-from openmind.domain import packing
-from openmind.domain.chunks import ChunkRow, embedded_text
+from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import ProviderError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, Generation
+from openmind.domain.packing import stored_input
 from openmind.ports.catalog import Catalog, Publication
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -25,12 +25,6 @@ STEP_S = 0.5
 """How long a server is kept busy before a wish to stop is heard."""
 STEP_TEXTS = 1_000
 """The same for an embedder that runs in this process."""
-
-
-def stored_input(row: ChunkRow) -> str:
-    """Return the exact input of the embedder for a stored passage."""
-    _, context, _ = packing.read_metadata(row.metadata)
-    return embedded_text(context, row.text)
 
 
 @define(kw_only=True)
@@ -93,7 +87,7 @@ class VectorsLater:
     ) -> ProviderError | None:
         generations = [file.live_generation for file in files if file.live_generation is not None]
         rows = list(self.chunks.read_generations(live.table.name, generations))
-        vectors, error = self._vectors(embedder, rows)
+        vectors, error = self._vectors(filling, embedder, rows)
         whole = self._whole(generations, rows, vectors)
         name = filling.table.name
         self.chunks.delete(name, whole)  # rows that went there without a vector
@@ -115,7 +109,7 @@ class VectorsLater:
         by_generation = {file.live_generation: file for file in files if file.live_generation is not None}
         rows = list(self.chunks.read_generations(live.table.name, by_generation.keys()))
         known = {input_hash(stored_input(row)): row.vector for row in rows if row.vector is not None}
-        vectors, error = self._vectors(embedder, [row for row in rows if row.vector is None])
+        vectors, error = self._vectors(live, embedder, [row for row in rows if row.vector is None])
         vectors.update(known)
         gained = {row.generation for row in rows if row.vector is None and input_hash(stored_input(row)) in vectors}
         whole = [number for number in self._whole(list(by_generation), rows, vectors) if number in gained]
@@ -151,10 +145,10 @@ class VectorsLater:
         return [generation for generation in generations if generation not in lacking]
 
     def _vectors(
-        self, embedder: EmbeddingProvider, rows: Sequence[ChunkRow]
+        self, target: Target, embedder: EmbeddingProvider, rows: Sequence[ChunkRow]
     ) -> tuple[dict[bytes, bytes], ProviderError | None]:
         texts = [stored_input(row) for row in rows]
-        if embedder.in_process:
+        if target.in_process:
             return self._in_process(embedder, texts)
         vectors: dict[bytes, bytes] = {}
         lacking = texts

@@ -8,7 +8,7 @@ import json
 import struct
 import zlib
 
-from openmind.domain.chunks import Chunk
+from openmind.domain.chunks import Chunk, ChunkRow, embedded_text
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Locator, Place, Segment
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.files import FileReason
@@ -167,3 +167,9 @@ def read_metadata(text: str) -> tuple[Locator, str, dict[str, object]]:
         raise StoreDamaged(
             "What is stored with a passage is damaged.", hint="Run `openmind index`: it rebuilds the passages."
         ) from error
+
+
+def stored_input(row: ChunkRow) -> str:
+    """Return the exact input of the embedder for a stored passage."""
+    _, context, _ = read_metadata(row.metadata)
+    return embedded_text(context, row.text)
