@@ -139,6 +139,32 @@ def test_one_file_does_not_crowd_out_the_others() -> None:
     assert paths(find(shelf, "bread", limit=5, per_file=0)) == ["/a/long.md"] * 5
 
 
+def test_a_passage_is_found_and_scored_alike_whoever_else_is_there() -> None:
+    shelf = Shelf()
+    shelf.put("/a/big.txt", *(f"rent {n}" for n in range(1_200)))
+    shelf.put("/a/rent.md", "The rent of the flat goes up in spring, and so does the deposit with the rent.")
+
+    everywhere = {hit.path: hit for hit in find(shelf, "rent").hits}["/a/rent.md"]
+    [narrowed] = find(shelf, "rent", filters=SearchFilters(extensions=(".md",))).hits
+
+    assert everywhere.explanation.words_rank is not None
+    assert everywhere.explanation.words_score == narrowed.explanation.words_score
+    assert everywhere.explanation.cosine == narrowed.explanation.cosine
+    assert everywhere.score == narrowed.score < 1
+
+
+def test_what_one_leg_gave_the_other_scores_too_although_it_was_cut_off() -> None:
+    shelf = Shelf()
+    for number in range(130):
+        shelf.put(f"/a/{number:03}.txt", f"rent {number}")
+    for number in range(130):
+        shelf.put(f"/b/{number:03}.txt", f"rent of the flat in street {number} and of the garden beside it")
+
+    found = find(shelf, "rent of the flat", limit=20).hits
+
+    assert {(hit.explanation.words_rank is None, hit.explanation.cosine is None) for hit in found} == {(False, False)}
+
+
 def test_equal_scores_stand_in_order_of_path_and_place() -> None:
     shelf = Shelf()
     for name in ("c", "a", "b"):

@@ -25,6 +25,8 @@ class Legs:
     words: Leg | None
     """None when the leg was not asked, or failed."""
     vectors: Leg | None
+    best_words: float = 0.0
+    """The best score of the words leg anywhere, where filters left it with less."""
     runs: frozenset[ChunkKey] = frozenset()
     """Candidates of the words leg that hold the whole query word for word: worth as much as its best one besides."""
     files: Mapping[FileId, FileRecord]
@@ -56,6 +58,7 @@ class Legs:
             words_weight=profile.words_weight,
             coverage=coverage,
             background=self.background,
+            best_words=self.best_words,
         )
         paths = {file_id: displayable(file.path_bytes) for file_id, file in self.files.items()}
         return [

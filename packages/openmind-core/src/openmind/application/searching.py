@@ -177,6 +177,7 @@ class SearchService:
                     view=view,
                     sources=wanted,
                     filter=_narrowed(everything, filters, wanted),
+                    everything=everything,
                     passages=counts.chunks,
                 )
                 some_vectors = counts.missing_vectors < counts.chunks

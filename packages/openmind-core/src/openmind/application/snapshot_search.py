@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 
 from attrs import evolve, field, frozen
 
+from openmind.application.gathering import gather
 from openmind.application.legs import Legs
 from openmind.domain.chunks import ChunkKey, ChunkRow
 from openmind.domain.files import FileRecord
@@ -73,6 +74,8 @@ class SnapshotSearch:
     sources: frozenset[SourceId]
     """Sources that may show up."""
     filter: ChunkFilter
+    everything: ChunkFilter
+    """What would take part without a person's filters: its best passages are what scores are measured by."""
     passages: int
     """How many passages there are."""
 
@@ -102,11 +105,13 @@ class SnapshotSearch:
         """Look among `width` candidates of each leg; says also whether more candidates may give more hits."""
         query, profile = question.query, question.profile
         legs = self._side_by_side(question, self._with_phrases(query, self._ask(question, width)))
+        legs, models = self._measured(query, legs)
         asked = self._weigh(query)
         draft = _arranged(legs.ranked(profile, coverage=1.0), question)
         rows = self.view.rows({*(one.key for one in draft), *legs.first(WITNESSES)})
         best = max((coverage(asked, row.words) for row in rows.values()), default=0.0)
-        chosen = _arranged(legs.ranked(profile, coverage=best), question)
+        anywhere = max((best, *(coverage(asked, row.words) for row in models)))
+        chosen = _arranged(legs.ranked(profile, coverage=anywhere), question)
         if missing := {one.key for one in chosen} - rows.keys():
             rows |= self.view.rows(missing)
         hits = tuple(
@@ -126,7 +131,7 @@ class SnapshotSearch:
         asked = question.query.asked
         words = WordsQuery(terms=asked, phrases=question.query.phrases) if asked else None
         query = CandidateQuery(words=words, vector=question.vector, filter=self.filter, limit=width)
-        found = self.view.candidates(query)
+        found = gather(self.view, query, files=question.limit)
         files = self._files((*found.words, *found.vectors))
         failed = (bool(found.words_error), bool(found.vectors_error))
         return Legs(
@@ -136,6 +141,16 @@ class SnapshotSearch:
             background=found.background,
             full=max(len(found.words), len(found.vectors)) >= width,
             notes=FAILED[failed],
+        )
+
+    def _measured(self, query: AnalysedQuery, legs: Legs) -> tuple[Legs, tuple[ChunkRow, ...]]:
+        """Measure by the best of everything, also where filters leave it out: a filter makes no passage better."""
+        if self.filter == self.everything or legs.words is None:
+            return legs, ()
+        words = WordsQuery(terms=query.asked, phrases=query.phrases)
+        found = self.view.candidates(CandidateQuery(words=words, filter=self.everything, limit=WITNESSES)).words
+        return evolve(legs, best_words=max((one.score for one in found), default=0.0)), tuple(
+            self.view.rows([one.key for one in found]).values()
         )
 
     def _files(self, candidates: Iterable[Candidate]) -> dict[FileId, FileRecord]:

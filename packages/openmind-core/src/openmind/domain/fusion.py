@@ -2,7 +2,7 @@
 
     score = w · √c · b / b*  +  (1 − w) · (v − m) / (1 − m)
 
-where b is the BM25 of the passage and b* the best one of the leg, v its cosine and m the mean cosine between the query
+where b is the BM25 of the passage and b* the best one of all passages, filters or not, v its cosine and m the mean cosine between the query
 and all passages, w the weight of the words beside this embedder, and c the coverage: which share of what was asked the
 best passage holds (`domain.relevance`). A leg that did not find the passage adds nothing.
 
@@ -25,6 +25,7 @@ def fuse(
     words_weight: float,
     coverage: float,
     background: float,
+    best_words: float = 0.0,
 ) -> dict[K, float]:
     """Score every candidate of both legs, 0–1.
 
@@ -34,10 +35,11 @@ def fuse(
         words_weight: share of the words leg, 0–1, when both take part.
         coverage: share of what was asked that the best candidate holds, 0–1.
         background: mean cosine between the query and all passages.
+        best_words: the best BM25 anywhere, where that is none of the candidates'.
     """
     weight = 1.0 if cosines is None else 0.0 if words is None else words_weight
     scores: dict[K, float] = {}
-    best = max(words.values(), default=0.0) if words else 0.0
+    best = max((best_words, *(words or {}).values()))
     for key, score in (words or {}).items():
         scores[key] = weight * sqrt(coverage) * _share(score, best)
     for key, cosine in (cosines or {}).items():

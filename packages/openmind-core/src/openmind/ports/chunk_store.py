@@ -33,6 +33,10 @@ class ChunkFilter:
     modified_after: float | None = None
     """POSIX seconds; that moment counts, as it does below."""
     modified_before: float | None = None
+    without_files: tuple[FileId, ...] = ()
+    """No passage of these."""
+    keys: tuple[ChunkKey, ...] | None = None
+    """Only these passages; None means all."""
 
 
 @frozen(kw_only=True)

@@ -24,7 +24,7 @@ def numbers(values: Iterable[int]) -> str:
 
 
 def matching(wanted: ChunkFilter, *, bounded: bool = True) -> str:
-    """Say which rows take part in a search; empty when all do.
+    """Say which rows take part in a search; empty when all do. The keys are the view's business: it knows their rows.
 
     Args:
         wanted: what is wanted.
@@ -44,6 +44,8 @@ def matching(wanted: ChunkFilter, *, bounded: bool = True) -> str:
         conditions.append(f"modified_at >= {float(wanted.modified_after)!r}")
     if wanted.modified_before is not None:
         conditions.append(f"modified_at <= {float(wanted.modified_before)!r}")
+    if wanted.without_files:
+        conditions.append(f"file_id NOT IN ({quoted(wanted.without_files)})")
     return " AND ".join(conditions)
 
 
@@ -64,6 +66,11 @@ def alive(visibility: Visibility) -> list[str]:
         f"NOT (generation BETWEEN {int(first)} AND {int(last)})" for first, last in visibility.dead if first != last
     ]
     return conditions
+
+
+def of_rows(row_ids: Iterable[int]) -> str:
+    named = numbers(row_ids)
+    return f"_rowid IN ({named})" if named else NOTHING
 
 
 def of_generations(generations: Iterable[Generation]) -> str:

@@ -7,7 +7,7 @@ from openmind.domain.chunks import ChunkKey, ChunkRow
 from openmind.domain.ids import FileId, Generation
 from openmind.ports.chunk_store import Candidate, CandidateQuery, Candidates, WordsQuery
 
-from openmind_stores.lance.conditions import matching, of_keys, quote
+from openmind_stores.lance.conditions import matching, of_keys, of_rows, quote
 from openmind_stores.lance.engine import Dataset, Scored, all_of, any_of, side_by_side
 from openmind_stores.lance.errors import first_line, is_from_lance, is_lost_file, reading
 from openmind_stores.lance.sample import Sample, Samples
@@ -59,6 +59,9 @@ class LanceChunkView:
 
     def _ask(self, data: Dataset, query: CandidateQuery) -> Candidates:
         where = matching(query.filter, bounded=self._sample(data).has_newer(query.filter.visible))
+        if query.filter.keys is not None:
+            among = of_rows(self._rows_of(data, set(query.filter.keys)).values())
+            where = f"{where} AND {among}" if where else among
         most = query.limit + SPARE
         words, words_error = self._leg(lambda: match(data, query.words, where, most))
         vectors, vectors_error = self._leg(lambda: nearest(data, query.vector, where, most))
@@ -99,11 +102,14 @@ class LanceChunkView:
         wanted = set(keys)
 
         def fetch(data: Dataset) -> Columns:
-            known = {key: self._row_ids[key] for key in wanted if key in self._row_ids}
-            known.update(self._look_up(data, wanted - known.keys()))
+            known = self._rows_of(data, wanted)
             return data.take(list(known.values()), columns) if known else {name: [] for name in columns}
 
         return self._read(fetch)
+
+    def _rows_of(self, data: Dataset, wanted: set[ChunkKey]) -> dict[ChunkKey, int]:
+        known = {key: self._row_ids[key] for key in wanted if key in self._row_ids}
+        return known | self._look_up(data, wanted - known.keys())
 
     def _look_up(self, data: Dataset, keys: Collection[ChunkKey]) -> dict[ChunkKey, int]:
         found: dict[ChunkKey, int] = {}

@@ -487,6 +487,9 @@ class ChunkStoreContract:
             (ChunkFilter(visible=EVERYTHING, path_prefix="/docs/%"), []),
             (ChunkFilter(visible=EVERYTHING, extensions=(".md", ".txt")), [1, 2, 3]),
             (ChunkFilter(visible=EVERYTHING, modified_after=20.5), [2, 3, 4]),
+            (ChunkFilter(visible=EVERYTHING, without_files=(row(2, 0, "").file_id,)), [1, 3, 4]),
+            (ChunkFilter(visible=EVERYTHING, keys=()), []),
+            (ChunkFilter(visible=EVERYTHING, keys=(row(2, 0, "").key, row(3, 0, "").key)), [2, 3]),
             (ChunkFilter(visible=EVERYTHING, modified_before=20.5), [1, 2]),
             (
                 ChunkFilter(

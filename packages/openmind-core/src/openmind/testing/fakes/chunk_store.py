@@ -233,6 +233,8 @@ def passes(row: ChunkRow, wanted: ChunkFilter) -> bool:
         and (not wanted.extensions or row.extension in wanted.extensions)
         and (wanted.modified_after is None or row.modified_at >= wanted.modified_after)
         and (wanted.modified_before is None or row.modified_at <= wanted.modified_before)
+        and row.file_id not in wanted.without_files
+        and (wanted.keys is None or row.key in wanted.keys)
     )
 
 
