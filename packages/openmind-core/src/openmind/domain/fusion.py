@@ -2,9 +2,9 @@
 
     score = w · √c · b / b*  +  (1 − w) · (v − m) / (1 − m)
 
-where b is the BM25 of the passage and b* the best one of all passages, filters or not, v its cosine and m the mean cosine between the query
-and all passages, w the weight of the words beside this embedder, and c the coverage: which share of what was asked the
-best passage holds (`domain.relevance`). A leg that did not find the passage adds nothing.
+where b is the BM25 of the passage and b* the best one of all passages, filters or not, v its cosine and m the mean
+cosine between the query and all passages, w the weight of the words beside this embedder, and c the coverage: which
+share of what was asked the best passage holds (`domain.relevance`). A leg that did not find the passage adds nothing.
 
 Each part is anchored outside the list of candidates: BM25 at what was asked, cosines at what any passage has. So a
 score of 0.8 means the same under every query, and a list of bad candidates gets no better by being all there is. Ranks
