@@ -75,12 +75,14 @@ TOO_LARGE = Refusal(
     code="request.too_large",
     title="The body is too large",
     detail="The body is larger than 1 MiB.",
+    hint="Send less at once; a query needs no more than its most telling sentence.",
 )
 LONG_ADDRESS = Refusal(
     status=414,
     code="request.long_address",
     title="The address is too long",
     detail="Path and query together are longer than 16 KiB.",
+    hint="Send long values in the body, where the route takes one.",
 )
 NO_JSON = Refusal(
     status=415,
@@ -94,6 +96,7 @@ LONG_HEADERS = Refusal(
     code="request.long_headers",
     title="The headers are too long",
     detail="All headers together are longer than 32 KiB.",
+    hint="Send only the headers that API.md names, and no cookies.",
 )
 LEFT = Refusal(
     status=499,

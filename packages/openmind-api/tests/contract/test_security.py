@@ -517,6 +517,30 @@ def test_s14_names_are_only_names(world, opening, waited, name) -> None:
     assert waited(lambda: opening.exists() and opening.read_text()) == f"1\n{path}\n"
 
 
+def test_s14_a_program_is_not_opened_whatever_its_name(world, opening) -> None:
+    path = world.write("notes.txt", "#!/bin/sh\necho notes about the rent\n")
+    world.index()
+    path.chmod(0o700)
+
+    with world.served() as api:
+        response = api.post("/actions/open", {"file_id": indexed(api)["notes.txt"]})
+
+    assert (response.status_code, response.json()["code"]) == (403, "document.forbidden")
+    assert not opening.exists()
+
+
+def test_a_machine_that_opens_no_files_says_so(world, opening, monkeypatch) -> None:
+    world.index()
+    (opening.parent / "bin" / "xdg-open").unlink()
+
+    monkeypatch.setenv("PATH", str(opening.parent / "bin"))
+    with world.served() as api:
+        response = api.post("/actions/open", {"file_id": indexed(api)["rent.md"]})
+
+    assert (response.status_code, response.json()["code"]) == (501, "document.no_opener")
+    assert "xdg-utils" in response.json()["hint"]
+
+
 def test_s14_a_link_that_was_put_in_place_of_a_file_is_refused(world, opening, tmp_path) -> None:
     secret = tmp_path / "secret.md"
     secret.write_text("secret")

@@ -9,7 +9,7 @@ from openmind.domain.vectors import Vectors
 from openmind_lmstudio import chat, completions, policy, responses
 from openmind_lmstudio.chat import ChatReply, ChatRequest
 from openmind_lmstudio.connection import Connection
-from openmind_lmstudio.errors import Nonsense, RequestRefused, RouteUnknown, ServerFailed
+from openmind_lmstudio.errors import Nonsense, RequestRefused, RouteUnknown, ServerFailed, said_by
 from openmind_lmstudio.models import Dialect, Listing, ModelType, read_native, read_openai, read_v0
 from openmind_lmstudio.readiness import Ready
 from openmind_lmstudio.reasoning import effort_setting
@@ -120,7 +120,8 @@ class LMStudioClient:
             ProviderUnreachable, ProviderError
         """
         reply = self.connection.post("/v1/embeddings", {"model": model, "input": texts}, policy.EMBED_FIRST)
-        return read_vectors(reply, len(texts))
+        with said_by(self.connection.server):
+            return read_vectors(reply, len(texts))
 
     def chat(self, request: ChatRequest) -> ChatReply:
         """Ask, and wait for the whole answer.

@@ -12,7 +12,15 @@ from typing import TYPE_CHECKING
 
 from openmind.domain.errors import ConfigError, ProviderError, ProviderUnreachable
 
-from openmind_lmstudio.errors import ConnectionLost, Nonsense, Refusal, ServerFailed, TokenSource, translate
+from openmind_lmstudio.errors import (
+    ConnectionLost,
+    Nonsense,
+    Refusal,
+    ServerFailed,
+    TokenSource,
+    said_by,
+    translate,
+)
 from openmind_lmstudio.lifeline import Lifeline
 from openmind_lmstudio.policy import BETWEEN_EVENTS_S, STREAM
 from openmind_lmstudio.sse import ServerEvent, read_events
@@ -91,7 +99,7 @@ class Connection:
         Raises:
             The same as `post`, also while the events are read.
         """
-        with ExitStack() as stack:
+        with said_by(self.server), ExitStack() as stack:
             reply = self._begin(stack, path, encode(body), lifeline or Lifeline())
             if reply.status >= 400 or "event-stream" not in reply.content_type:
                 self._refuse_stream(reply, body)

@@ -1,5 +1,7 @@
 """What a server's refusals mean: the one place where they become OpenMind's errors."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
 
 from attrs import field, frozen
@@ -23,6 +25,22 @@ class TooSlow(ProviderError):
 
 class Nonsense(ProviderError):
     """The reply is not what the route promises."""
+
+    def __init__(
+        self, message: str, *, hint: str = "Its own log says more; update it, or choose another model."
+    ) -> None:
+        super().__init__(message, hint=hint)
+
+
+@contextmanager
+def said_by(server: str) -> Iterator[None]:
+    """Name the server whose reply is nonsense, where whoever read the reply did not know it."""
+    try:
+        yield
+    except Nonsense as error:
+        if type(error) is not Nonsense or server in error.message:
+            raise
+        raise Nonsense(f"{server} answered nonsense: {error.message}", hint=error.hint) from error
 
 
 class RouteUnknown(ProviderError):

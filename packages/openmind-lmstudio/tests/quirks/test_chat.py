@@ -583,3 +583,15 @@ def provider_of(server: ScriptedServer, connection: Connection) -> LMStudioProvi
     from openmind_lmstudio.config import LMStudioConfig
 
     return LMStudioProvider(LMStudioConfig(base_url=server.base_url), connection=connection)
+
+
+def test_an_answer_of_nonsense_names_the_server_and_what_to_do(
+    server: ScriptedServer, provider: LMStudioProvider
+) -> None:
+    server.script("/api/v1/chat", steps.events("{nope"))
+
+    with pytest.raises(ProviderError) as raised:
+        list(provider.answerer("acme/chat").stream(Prompt(system="Answer.", user="How is the well?")))
+
+    assert "LM Studio" in raised.value.message
+    assert raised.value.hint

@@ -6,14 +6,14 @@ import sys
 import threading
 from pathlib import Path
 
-from openmind.domain.errors import StoreError
+from openmind.domain.errors import NoOpener
 
 
 def open_path(path: Path) -> None:
     """Hand a file to the desktop; never through a shell.
 
     Raises:
-        StoreError: this machine has nothing that opens files.
+        NoOpener: this machine has nothing that opens files.
     """
     try:
         if sys.platform == "win32":
@@ -30,4 +30,7 @@ def open_path(path: Path) -> None:
         # Somebody has to take note of its end, else a server would keep it as a zombie.
         threading.Thread(target=process.wait, daemon=True, name="openmind-opener").start()
     except OSError as error:
-        raise StoreError("This machine has no program that opens files", hint="Open the file yourself.") from error
+        raise NoOpener(
+            "This machine has no program that opens files",
+            hint="Open the file yourself; on Linux, the package xdg-utils brings such a program.",
+        ) from error

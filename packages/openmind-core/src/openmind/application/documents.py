@@ -23,6 +23,8 @@ _RUNNABLE = """
 """
 RUNNABLE = frozenset(_RUNNABLE.split())
 """Kinds of file that run, or lead elsewhere, when they are opened."""
+PROGRAM = b"#!"
+"""How a script begins that says what runs it."""
 
 
 @frozen(kw_only=True)
@@ -89,7 +91,8 @@ class DocumentService:
 
         Raises:
             DocumentNotFound: it is not searchable, or gone from the disk.
-            DocumentForbidden: links lead out of the enabled sources, or it is of a kind that runs.
+            DocumentForbidden: links lead out of the enabled sources, or it is something that runs.
+            NoOpener: this machine has no program that opens files.
         """
         record = self.get(file_id)
         with self.storage.catalog.reading() as snapshot:
@@ -101,7 +104,20 @@ class DocumentService:
             raise DocumentNotFound("The file is no longer there", hint="Run: `openmind index`.") from error
         if not any(is_within(os.fsencode(real), source.path_bytes) for source in sources):
             raise DocumentForbidden("The file lies outside the approved folders now", hint="Run: `openmind index`.")
-        if not real.is_file() or {extension_of(name_of(os.fsencode(real))), extension_of(path.name)} & RUNNABLE:
+        if not real.is_file() or _may_run(path, real):
             raise DocumentForbidden("Files of this kind are not opened", hint="Open it yourself if you trust it.")
         self.open_path(real)
         return record
+
+
+def _may_run(path: Path, real: Path) -> bool:
+    """Whether opening a file may run it: by its name, or because it is marked as a program and says what runs it."""
+    if {extension_of(name_of(os.fsencode(real))), extension_of(path.name)} & RUNNABLE:
+        return True
+    try:
+        if os.name != "posix" or not real.stat().st_mode & 0o111:
+            return False  # elsewhere every file is marked so
+        with real.open("rb") as file:
+            return file.read(len(PROGRAM)) == PROGRAM
+    except OSError as error:
+        raise DocumentNotFound("The file cannot be read any more", hint="Run: `openmind index`.") from error

@@ -228,6 +228,12 @@ class DocumentForbidden(StoreError):
     code = "document.forbidden"
 
 
+class NoOpener(StoreError):
+    """This machine has no program that opens files."""
+
+    code = "document.no_opener"
+
+
 class JobError(OpenMindError):
     """The indexing job cannot do that."""
 
