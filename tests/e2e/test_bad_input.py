@@ -172,12 +172,27 @@ def test_a_status_of_files_that_does_not_exist_lists_the_words(openmind) -> None
     openmind("status", "--files", "lost").refused(2, "lost", "too_big")
 
 
+def test_a_source_that_was_not_read_yet_is_to_be_indexed_not_added(openmind, tmp_path: Path) -> None:
+    openmind.done("init")
+    before = openmind.done("search", "rent").err
+    (tmp_path / "notes").mkdir()
+    openmind.done("source", "add", str(tmp_path / "notes"))
+
+    assert "source add" in before
+    assert (
+        openmind.done("search", "rent").err == "Nothing is indexed yet. `openmind index` reads the folders you added.\n"
+    )
+    assert openmind.done("ask", "Which rent?").out.count("openmind index") == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "name"),
     [
         (["search", "x"], 1, "home.missing"),
         (["search", "x", "--limit", "99"], 2, "usage"),
         (["nope"], 2, "usage"),
+        ([], 2, "usage"),
+        (["source", "add", ""], 2, "usage"),
         (["source", "add", "/no/such/folder"], 1, "source.missing"),
     ],
 )

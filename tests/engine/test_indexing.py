@@ -166,6 +166,7 @@ def test_a_missing_source_folder_keeps_what_was_remembered(world, memory) -> Non
     assert any("is kept" in notice for notice in report.notices)
     assert found(memory, "heliotrope") == ["a.txt"]
     assert memory.status().missing_sources == (str(world.notes),)
+    assert memory.status().waiting_deletions == 0
 
 
 def test_a_file_that_is_too_big_is_skipped_with_its_reason(world) -> None:

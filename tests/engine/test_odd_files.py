@@ -256,6 +256,9 @@ def test_what_may_not_be_read_is_told_and_its_neighbour_found(nobody: Path) -> N
         later = [memory.search(query).hits[0].file_name for query in ("ibex", "lynx")]
 
     assert [(failure.code, failure.path) for failure in report.failures] == [("denied", str(notes / "denied.txt"))]
-    assert report.notices == (f"{notes}/denied/: the folder may not be read",)
+    assert report.notices == (
+        f"{notes}/denied: The folder may not be read. What was remembered of it is kept. "
+        "Give your account the right to read it, or leave it out with a line in .openmindignore.",
+    )
     assert found == ["good.txt"]
     assert later == ["inside.txt", "denied.txt"]

@@ -30,6 +30,8 @@ def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plu
         UsageError: the arguments make no sense.
         OpenMindError: the command says so.
     """
+    if arguments and set(arguments) == {"--json"}:
+        raise UsageError("No command was named", hint="`openmind --help` lists the commands.")
     named = arguments[0] if arguments and not arguments[0].startswith("-") else None
     # The commands of OpenMind itself are known without asking the plugins, which takes longer than some of them run.
     strangers = {} if named in OWN else find_strangers()

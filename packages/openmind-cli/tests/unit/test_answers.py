@@ -33,9 +33,7 @@ def test_the_sources_follow_the_answer_as_links(make_hit, capsys: pytest.Capture
     ]
 
 
-@pytest.mark.parametrize(
-    "state", [AnswerState.EVIDENCE_ONLY, AnswerState.NOT_IN_FILES, AnswerState.NOTHING_INDEXED, AnswerState.INCOMPLETE]
-)
+@pytest.mark.parametrize("state", [AnswerState.EVIDENCE_ONLY, AnswerState.NOT_IN_FILES, AnswerState.INCOMPLETE])
 def test_what_is_not_an_answer_is_said_beside_it(state: AnswerState, capsys: pytest.CaptureFixture[str]) -> None:
     print_answer(an_answer(state=state, markdown=""), {})
 

@@ -28,7 +28,7 @@ from openmind.domain.errors import (
 )
 from openmind.domain.evidence import SYSTEM_PROMPT
 from openmind.domain.ids import SessionId
-from openmind.domain.search import SearchFilters
+from openmind.domain.search import SearchFilters, how_to_begin
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.testing.fakes.models import FakeAnswers
 from openmind.testing.fakes.shelf import Shelf
@@ -83,6 +83,11 @@ def test_nothing_indexed_says_what_to_do() -> None:
 
     assert answer.state is AnswerState.NOTHING_INDEXED
     assert "openmind source add" in answer.markdown
+
+
+def test_sources_that_were_not_read_yet_are_to_be_indexed_not_added() -> None:
+    assert "source add" not in how_to_begin(sources=True)
+    assert "`openmind index`" in how_to_begin(sources=True)
 
 
 # With a model

@@ -1,7 +1,11 @@
 """`openmind demo`."""
 
+import os
+import shlex
+import shutil
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -68,12 +72,20 @@ def _told(memory: OpenMind) -> int:
         [
             BLANK,
             line(Span("That was a memory of sample files; it is deleted now. For your own files:", "bold")),
+            *(line(step, indent=2) for step in first_steps(os.environ)),
             line("openmind source add ~/Documents", indent=2),
             line("openmind index", indent=2),
             line('openmind search "what you are looking for"', indent=2),
         ]
     )
     return OK if result.hits else FAILED
+
+
+def first_steps(environment: Mapping[str, str]) -> list[str]:
+    """What makes `openmind` a command of the shell, where it is none: after `uv run`, or beside a PATH without it."""
+    program = Path(sys.executable).with_name("openmind")
+    on_path = shutil.which("openmind", path=environment.get("PATH")) and "UV" not in environment
+    return [] if on_path or not program.exists() else [f"alias openmind={shlex.quote(str(program))}"]
 
 
 def _step(command: str, what: str) -> Line:

@@ -1,15 +1,15 @@
 """`openmind search`."""
 
-from collections.abc import Iterable
-from datetime import datetime
+from collections.abc import Collection
 
 from openmind import open_memory
 from openmind.domain.contract import search_object
-from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE
+from openmind.domain.errors import UsageError
+from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchState, how_to_begin
 
 from openmind_cli.empty_filters import empty_filters, resolved
 from openmind_cli.exit_codes import OK
-from openmind_cli.parameters import Json, PerFile, SearchLimit, Several, Switch
+from openmind_cli.parameters import Json, Moment, PerFile, SearchLimit, Several, Switch
 from openmind_cli.render.hits import print_result
 from openmind_cli.render.jobs import under_way_notice
 from openmind_cli.render.lines import note
@@ -23,8 +23,8 @@ def search(
     source: Several = (),
     folder: str | None = None,
     ext: Several = (),
-    after: datetime | None = None,
-    before: datetime | None = None,
+    after: Moment | None = None,
+    before: Moment | None = None,
     per_file: PerFile = DEFAULT_PER_FILE,
     explain: Switch = False,
     json: Json = False,
@@ -59,11 +59,13 @@ def search(
             sources=tuple(find_source(memory, named) for named in source),
             folder=folder and resolved(folder),
             extensions=extensions(ext),
-            modified_after=after.astimezone() if after else None,
-            modified_before=before.astimezone() if before else None,
+            modified_after=after,
+            modified_before=before,
             per_file=per_file,
         )
         notices = empty_filters(memory, result, folder=folder, extensions=extensions(ext))
+        if result.state is SearchState.NOTHING_INDEXED:
+            notices.append(how_to_begin(sources=any(each.enabled for each in memory.sources.list())))
         if trouble := memory.trouble():
             notices.append(trouble)
         if more_to_come := under_way_notice(memory.jobs.under_way()):
@@ -77,7 +79,14 @@ def search(
     return OK
 
 
-def extensions(given: Iterable[str]) -> tuple[str, ...]:
-    """Extensions as the catalog has them: `PDF`, `.pdf` and `md,txt` are all understood."""
+def extensions(given: Collection[str]) -> tuple[str, ...]:
+    """Extensions as the catalog has them: `PDF`, `.pdf` and `md,txt` are all understood.
+
+    Raises:
+        UsageError: extensions were given, and all of them are empty.
+    """
     names = (name.strip().lower().lstrip(".") for text in given for name in text.split(","))
-    return tuple(f".{name}" for name in names if name)
+    found = tuple(f".{name}" for name in names if name)
+    if given and not found:
+        raise UsageError("--ext was given without an extension", hint="Name one, such as md, or leave --ext out.")
+    return found

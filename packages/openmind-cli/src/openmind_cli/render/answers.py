@@ -15,7 +15,6 @@ from openmind_cli.terminal import is_terminal
 ADVICE = {
     AnswerState.EVIDENCE_ONLY: "No chat model is set, so these are the passages that fit best.",
     AnswerState.NOT_IN_FILES: "Try other words, or `openmind search` for passages that come near.",
-    AnswerState.NOTHING_INDEXED: "`openmind source add FOLDER` names a folder, `openmind index` reads it.",
 }
 
 

@@ -12,8 +12,6 @@ from openmind_cli.terminal import is_terminal
 MARK = "bold yellow"
 
 ADVICE = {
-    SearchState.NOTHING_INDEXED: "Nothing is indexed yet. "
-    "`openmind source add FOLDER` names a folder, `openmind index` reads it.",
     SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. Widen or drop a filter.",
     SearchState.NOTHING_FOUND: "Nothing found. Try other words, or fewer.",
 }
@@ -27,7 +25,7 @@ def print_result(result: SearchResult, *, explain: bool = False) -> None:
     """Print a search result."""
     if result.state in WEAK and result.hits:
         note(WEAK[result.state])
-    elif result.state is not SearchState.OK:
+    elif result.state in ADVICE:
         note(ADVICE[result.state])
     print_hits(result.hits, explain=explain)
     if result.degraded:

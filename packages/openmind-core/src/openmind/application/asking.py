@@ -35,9 +35,6 @@ from openmind.domain.search import SearchHit, SearchRequest, SearchResult, Searc
 from openmind.domain.streamed_text import TextGate
 from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 
-NOTHING_INDEXED = (
-    "Nothing is indexed yet. Add a folder with `openmind source add PATH`, then index it with `openmind index`."
-)
 NOT_IN_FILES = "Your files do not seem to hold anything about this."
 NOT_IN_THESE_FILES = "The files that your filters let through hold nothing about this; others may."
 BREAKS_OFF = "*The answer breaks off here.*"
@@ -90,7 +87,7 @@ class AskService:
             conversation = self.conversations.begin()
         begun = _begun(result, conversation)
         if result.state is not SearchState.OK:
-            return AnswerStream(self._noted(_told(_empty_handed(begun, result.state))))
+            return AnswerStream(self._noted(_told(self._empty_handed(begun, result.state))))
         try:
             model = self.answerer()
             if model is None:
@@ -116,6 +113,11 @@ class AskService:
 
     def _resumed(self, request: AskRequest) -> Conversation | None:
         return None if request.session_id is None else self.conversations.resume(request.session_id)
+
+    def _empty_handed(self, begun: Answer, state: SearchState) -> Answer:
+        if state is SearchState.NOTHING_INDEXED:
+            return evolve(begun, state=AnswerState.NOTHING_INDEXED, markdown=self.searching.how_to_begin())
+        return evolve(begun, markdown=NOT_IN_THESE_FILES if state is SearchState.FILTERED_OUT else NOT_IN_FILES)
 
     def _generate(
         self, model: AnswerProvider, line: Line, drafted: Draft, conversation: Conversation | None, begun: Answer
@@ -184,12 +186,6 @@ def _failed(answer: Answer, error: ProviderError) -> Generator[AnswerEvent, None
     """Tell that the model could not even begin: no text comes first, so that a client may take it for an error."""
     yield AnswerStarted(sources=answer.sources, session_id=answer.session_id)
     yield AnswerFinished(_blaming(evolve(answer, state=AnswerState.PROVIDER_FAILED), error))
-
-
-def _empty_handed(begun: Answer, state: SearchState) -> Answer:
-    if state is SearchState.NOTHING_INDEXED:
-        return evolve(begun, state=AnswerState.NOTHING_INDEXED, markdown=NOTHING_INDEXED)
-    return evolve(begun, markdown=NOT_IN_THESE_FILES if state is SearchState.FILTERED_OUT else NOT_IN_FILES)
 
 
 def _excerpts(begun: Answer, result: SearchResult) -> Answer:

@@ -10,7 +10,7 @@ from attrs import define, evolve, field, frozen
 from openmind.application.formats import Formats
 from openmind.domain.changes import ChangeKind, Reader, classify
 from openmind.domain.errors import SourceNotFound
-from openmind.domain.files import FileRecord
+from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.ids import RunId, SourceId
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sentences import as_sentence
@@ -117,7 +117,7 @@ class Discovery:
                 record = next(known_files, None)
             if isinstance(found, Obstacle):
                 blocked = found.path_bytes
-                scan.notices.append(f"{displayable(found.path_bytes)}: {found.message}")
+                scan.notices.append(_told(found))
                 continue
             known = None
             if record is not None and record.path_bytes == found.path_bytes:
@@ -169,6 +169,15 @@ class Discovery:
             effort=info.effort if info else 0,
             content_hash=known.content_hash if known else "",
         )
+
+
+def _told(obstacle: Obstacle) -> str:
+    """Say what was in the way, and what to do about it."""
+    path = displayable(obstacle.path_bytes.rstrip(b"/") or b"/")
+    kept = "What was remembered of it is kept."
+    if obstacle.reason is FileReason.DENIED:
+        kept += " Give your account the right to read it, or leave it out with a line in .openmindignore."
+    return f"{path}: {as_sentence(obstacle.message)} {kept}"
 
 
 def note_device(catalog: Catalog, scan: SourceScan) -> None:

@@ -161,12 +161,13 @@ class OpenMind:
             counts = snapshot.counts()
             runs = snapshot.runs(limit=1)
             tables = snapshot.tables()
-            waiting = [snapshot.setting(waiting_key(source.id)) for source in sources]
+            absent = [s for s in sources if s.enabled and not self.tree.root(s).present]
+            # What an earlier run found gone from a folder that is away now may come back with it.
+            waiting = [snapshot.setting(waiting_key(source.id)) for source in sources if source not in absent]
             latest = snapshot.latest_job()
             damaged = damage(snapshot, self.storage.chunks)
         job = None if latest is None else self.jobs.as_it_is(latest)
         run = self.jobs.believable_run(runs[0]) if runs else None
-        missing = tuple(s.path for s in sources if s.enabled and not self.tree.root(s).present)
         return MemoryStatus(
             version=self.version,
             home=str(self.home),
@@ -184,7 +185,7 @@ class OpenMind:
             last_run=run,
             last_job_state=job.state if job is not None else None,
             waiting_deletions=sum(int(number) for number in waiting if number),
-            missing_sources=missing,
+            missing_sources=tuple(source.path for source in absent),
             text_bytes=counts.text_bytes,
             disk_bytes=self._disk_bytes.found(),
             rebuilding=_rebuilding(tables) or (damaged if _state_now(job, run) is None else ""),

@@ -27,6 +27,7 @@ from openmind.domain.search import (
     SearchRequest,
     SearchResult,
     SearchState,
+    how_to_begin,
 )
 from openmind.domain.sentences import as_sentence
 from openmind.domain.sources import Source
@@ -191,6 +192,11 @@ class SearchService:
         if found.notes:
             suspect(self.catalog)
         return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
+
+    def how_to_begin(self) -> str:
+        """Say what to do about a memory in which nothing is indexed yet."""
+        with self.catalog.reading() as snapshot:
+            return how_to_begin(sources=bool(snapshot.sources(enabled_only=True)))
 
     def _empty(self, query: str, result: SearchResult) -> SearchResult:
         """Tell a memory with nothing in it from one in which nothing was found."""

@@ -21,6 +21,7 @@ from openmind.domain.errors import (
     SourceOverlaps,
     SourceUnreadable,
     StoreError,
+    UsageError,
 )
 from openmind.domain.ids import SourceId, new_source_id
 from openmind.domain.journal import SILENCE, Journal
@@ -29,6 +30,9 @@ from openmind.domain.sources import Source
 from openmind.domain.status import RemovalReport
 from openmind.ports.catalog import CatalogReader, CatalogWriter
 from openmind.ports.storage import Storage
+
+MAX_SHOWN = 400
+"""Characters of a path in a message."""
 
 
 @frozen(kw_only=True)
@@ -70,6 +74,7 @@ class SourceService:
             code: whether source code and JSON are indexed too.
 
         Raises:
+            UsageError: the path is empty.
             SourceMissing, SourceNotFolder, SourceUnreadable: there is no such folder to read.
             SourceForbidden: a file-system root, or OpenMind's own home.
             SourceExists, SourceOverlaps: its files are, or would be, read through another source.
@@ -207,10 +212,14 @@ def resolve_folder(path: str | os.PathLike[str], *, home: Path) -> Path:
         SourceMissing, SourceNotFolder, SourceUnreadable, SourceForbidden
     """
     if not os.fspath(path).strip():
-        raise SourceMissing("No folder was named", hint="Give the path of a folder.")
+        raise UsageError("No folder was named", hint="Give the path of a folder.")
     try:
         folder = Path(path).expanduser().resolve(strict=True)
     except FileNotFoundError as error:
+        if _nowhere(path):
+            raise SourceMissing(
+                "The folder you are in is not there any more", hint="Change into another one, or give a whole path."
+            ) from error
         raise SourceMissing(f"There is no folder {_shown(_absolute(path))}", hint="Check the path.") from error
     except PermissionError as error:
         raise SourceUnreadable(
@@ -239,5 +248,17 @@ def _absolute(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
         return path
 
 
+def _nowhere(path: str | os.PathLike[str]) -> bool:
+    """Whether a path begins in a current folder that was deleted."""
+    if Path(path).expanduser().is_absolute():
+        return False
+    try:
+        return not Path.cwd().is_dir()
+    except OSError:
+        return True
+
+
 def _shown(path: str | os.PathLike[str]) -> str:
-    return displayable(os.fsencode(path))
+    """Show a path; a very long one, pasted by accident most likely, loses its middle."""
+    told = displayable(os.fsencode(path))
+    return told if len(told) <= MAX_SHOWN else f"{told[: MAX_SHOWN // 2]}…{told[-MAX_SHOWN // 2 :]}"

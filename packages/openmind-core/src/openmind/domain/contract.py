@@ -33,6 +33,8 @@ STATUS: Mapping[type[OpenMindError], int] = {
     errors.SourceExists: 409,
     errors.SourceOverlaps: 409,
     errors.HomeError: 500,
+    errors.HomeMissing: 404,
+    errors.HomeNewer: 409,
     errors.ConfigError: 500,
     errors.StoreError: 500,
     errors.StoreBusy: 409,

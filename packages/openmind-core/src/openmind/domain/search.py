@@ -43,6 +43,13 @@ class SearchRequest:
     """Most hits of one file; 0 means no limit."""
 
 
+def how_to_begin(*, sources: bool) -> str:
+    """Say what to do where nothing is indexed yet; `sources` says whether there is a folder to read."""
+    if sources:
+        return "Nothing is indexed yet. `openmind index` reads the folders you added."
+    return "Nothing is indexed yet. Add a folder with `openmind source add FOLDER`, then read it with `openmind index`."
+
+
 class SearchState(StrEnum):
     """How a search ended; each calls for something else from the person."""
 
