@@ -6,7 +6,7 @@ import attrs
 import pytest
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
-from openmind_cli.render.jobs import Watch, history_rows, job_of, rows_of, status_object
+from openmind_cli.render.jobs import Watch, history_rows, job_of, rows_of, status_object, under_way_notice
 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -113,3 +113,10 @@ def test_the_history_has_one_row_a_run() -> None:
 @pytest.mark.parametrize("state", JobState)
 def test_every_state_can_be_shown(state: JobState) -> None:
     assert state.value.replace("_", " ") in table(a_job(state=state))["state"]
+
+
+def test_beside_what_was_found_a_pause_tells_its_reason() -> None:
+    assert under_way_notice(a_job(state=JobState.PAUSED, error="the model server does not answer")) == (
+        "Indexing is paused (200 of 400 files): The model server does not answer."
+    )
+    assert "is paused" in under_way_notice(a_job(state=JobState.PAUSED))

@@ -57,7 +57,26 @@ def test_the_last_run_says_how_it_ended() -> None:
     )
 
     assert "last run failed 2026-01-02" in shown(a_status(last_run=run))
-    assert "The disk is full." in shown(a_status(last_run=run))
+    assert "The disk is full; `openmind index` goes on from there" in shown(a_status(last_run=run))
+
+
+def test_a_job_that_waits_for_its_provider_says_why() -> None:
+    run = IndexRun(
+        id=RunId("run_1"), started_at="", state=JobState.COMPLETED, error="LM Studio is away", tally=IndexTally(total=9)
+    )
+
+    assert "9 files (0 %); LM Studio is away" in shown(a_status(indexing_state=JobState.PAUSED, last_run=run))
+
+
+def test_a_run_that_was_stopped_says_how_far_it_got() -> None:
+    run = IndexRun(
+        id=RunId("run_1"),
+        started_at="2026-01-02T03:04:05+00:00",
+        state=JobState.STOPPED,
+        tally=IndexTally(indexed=242, total=1_500),
+    )
+
+    assert "242 of 1,500 files (16 %); `openmind index` goes on from there" in shown(a_status(last_run=run))
 
 
 def test_what_wants_attention_is_told_with_the_command_for_it() -> None:

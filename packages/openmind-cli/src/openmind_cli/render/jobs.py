@@ -10,6 +10,7 @@ from openmind.domain.contract import Object, job_object
 from openmind.domain.ids import JobId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, progress_of
 from openmind.domain.pace import Pace, average_pace, pace
+from openmind.domain.sentences import as_sentence
 
 from openmind_cli.render.amounts import between, count, duration, moment
 from openmind_cli.render.clean import one_line
@@ -70,6 +71,8 @@ def under_way_notice(found: IndexJob | IndexRun | None) -> str:
     tally = found.tally
     far = f" ({tally.processed:,} of {tally.total:,} files)" if tally.total else ""
     doing = "paused" if found.state is JobState.PAUSED else "under way"
+    if found.state is JobState.PAUSED and found.error:
+        return f"Indexing is paused{far}: {as_sentence(found.error)}"
     if tally.total and tally.processed >= tally.total:
         return f"Indexing is {doing}{far}: every file is read, vectors may still be missing."
     return f"Indexing is {doing}{far}: what is not read yet cannot be found yet."

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator
 from openmind.domain.files import FileReason, FileRecord, FileStatus
 from openmind.domain.jobs import IndexRun, JobState
 from openmind.domain.paths import displayable
+from openmind.domain.sentences import as_message
 from openmind.domain.status import MemoryStatus
 
 from openmind_cli.render.amounts import count, moment, size
@@ -61,10 +62,14 @@ def status_lines(status: MemoryStatus) -> Iterator[Line]:
 def _indexing(status: MemoryStatus) -> str:
     run = status.last_run
     if status.indexing_state is not None:
-        return f"{status.indexing_state.value.replace('_', ' ')}{_how_far(run)}"
+        paused = status.indexing_state is JobState.PAUSED
+        why = f"; {as_message(run.error)}" if paused and run is not None and run.error else ""
+        return f"{status.indexing_state.value.replace('_', ' ')}{_how_far(run)}{why}"
     if run is None:
         return "never done; `openmind index` reads the sources"
-    told = f"; {run.error}" if run.error else ""
+    told = f"; {as_message(run.error)}" if run.error else ""
+    if run.state is not JobState.COMPLETED:
+        told = f"{_how_far(run)}{told}; `openmind index` goes on from there"
     ended = moment(run.finished_at or run.heartbeat_at or run.started_at)
     word = "finished" if run.state is JobState.COMPLETED else run.state.value.replace("_", " ")
     return f"last run {word} {ended}{told}"

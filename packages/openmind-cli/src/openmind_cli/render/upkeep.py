@@ -23,7 +23,7 @@ SHOWN = 20
 def flush_lines(plan: FlushPlan) -> Iterator[Line]:
     """What a flush would delete, and what stays."""
     yield _pair("home", plan.home)
-    yield line(Span("Deleted would be:", "bold"))
+    yield line(Span("To be deleted:", "bold"))
     yield line(
         f"what is remembered of {count(plan.files, 'file')}, {plan.indexed_files:,} of them searchable", indent=2
     )
@@ -32,7 +32,7 @@ def flush_lines(plan: FlushPlan) -> Iterator[Line]:
     yield line(count(len(plan.logs), "log"), indent=2)
     if plan.include_sources:
         yield line(f"the records of {count(plan.sources, 'source')}", indent=2)
-    yield line(Span("Kept would be:", "bold"))
+    yield line(Span("To be kept:", "bold"))
     if not plan.include_sources:
         yield line(f"the records of {count(plan.sources, 'source')}", indent=2)
     yield line("config.toml, and every file in your own folders", indent=2)
@@ -69,7 +69,7 @@ def uninstall_lines(plan: UninstallPlan) -> Iterator[Line]:
         yield from _contents(plan.contents)
     else:
         yield line("There is no such folder, so there is nothing in it to delete.")
-    yield line(Span("Kept would be:", "bold"))
+    yield line(Span("To be kept:", "bold"))
     yield line("every file in your own folders, model servers and their models", indent=2)
     yield from _strangers(plan.contents)
     if plan.active_job is not None:
@@ -80,7 +80,7 @@ def uninstall_lines(plan: UninstallPlan) -> Iterator[Line]:
 
 
 def _contents(contents: HomeContents) -> Iterator[Line]:
-    yield line(Span(f"Deleted would be ({size(contents.size_bytes)}):", "bold"))
+    yield line(Span(f"To be deleted ({size(contents.size_bytes)}):", "bold"))
     for entry in contents.own:
         yield line(one_line(entry.path), indent=2)
     for path in contents.links:
