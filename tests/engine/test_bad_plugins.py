@@ -39,6 +39,8 @@ WAYS: dict[str, Callable[[], Iterator[object]]] = {
     "half a character": lambda: iter([Segment(text="half \ud800 a character")]),
     "nulls": lambda: iter([Segment(text="null \x00 null")]),
     "a place of words": lambda: iter([Segment(text="a", locator=(Place(kind="page", start="one"),))]),  # type: ignore[arg-type]
+    "a place before the file": lambda: iter([Segment(text="a", locator=(Place(kind="lines", start=-5),))]),
+    "a place beyond all files": lambda: iter([Segment(text="a", locator=(Place(kind="lines", start=10**30),))]),
     "a locator of text": lambda: iter([Segment(text="a", locator="page 1")]),  # type: ignore[arg-type]
     "metadata that is no JSON": lambda: iter([Segment(text="a"), DocumentFacts(metadata={"a": {1, 2}})]),
     "metadata of NaN": lambda: iter([Segment(text="a"), DocumentFacts(metadata={"a": float("nan")})]),

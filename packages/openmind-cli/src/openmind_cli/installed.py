@@ -51,7 +51,7 @@ def look_at(found: Plugins) -> list[Installed]:
             report,
             adds=_adds(report.name, found),
             overrides=_overrides(report.name, found),
-            notes=(*_lost(report.name, found),),
+            notes=(*_lost(report.name, found), *_replaces_nobody(report.name, found)),
         )
         if report.is_used  # else it may have the name of one that is
         else Installed(report, adds={}, overrides={}, notes=())
@@ -111,3 +111,11 @@ def _lost(plugin: str, found: Plugins) -> Iterator[str]:
         for loser in losers:
             if entries[loser].plugin == plugin and entries[winner].plugin != plugin:
                 yield f"{extension} is read by {winner} of {entries[winner].distribution}"
+
+
+def _replaces_nobody(plugin: str, found: Plugins) -> Iterator[str]:
+    entries = found.extractors.entries
+    for name, entry in entries.items():
+        unknown = sorted(entry.value.info.replaces - entries.keys())
+        if entry.plugin == plugin and unknown:
+            yield f"{name} is to replace {', '.join(unknown)}, and there is no such extractor"

@@ -23,6 +23,7 @@ from openmind.domain.documents import check_part
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.paths import name_of
+from openmind.domain.plugins import OURS
 from openmind.domain.recognition import PageNews, PageText, picture_name
 from openmind.plugins.manager import load_plugins
 from openmind.plugins.registries import ExtractorRegistry
@@ -88,8 +89,16 @@ class IsolatedReading:
         except MemoryError:
             raise  # the process is of no more use
         except Exception as error:  # noqa: BLE001  parsers raise anything when a file is broken
-            told = f"the file cannot be read: {type(error).__name__}: {error}"[:200]
-            yield failure_to_wire(ExtractionFailed(told, reason=FileReason.DAMAGED)), b""
+            yield failure_to_wire(self._broken(str(request.message["extractor"]), error)), b""
+
+    def _broken(self, name: str, error: Exception) -> ExtractionFailed:
+        """Blame the file for what our own extractors raise, and the package for what those of another one do."""
+        told = f"{type(error).__name__}: {error}"
+        package = self.registry.registered(name).distribution
+        if package in OURS:
+            return ExtractionFailed(f"the file cannot be read: {told}"[:200], reason=FileReason.DAMAGED)
+        told = f"the extractor “{name}” of the package {package} failed: {told}"[:300]
+        return ExtractionFailed(told, reason=FileReason.CRASHED)
 
     def _extractor(self, name: str, *, ocr: bool, defer: bool) -> Extractor:
         made = self._extractors.get((name, ocr, defer))

@@ -24,9 +24,11 @@ Parts = Iterator[Segment | DocumentFacts | Picture]
 def scripted(setup: Mapping[str, object]) -> Handler:
     _forbid_network()
     registry = ExtractorRegistry()
-    for name, way in WAYS.items():
-        info = ExtractorInfo(name=name.replace(" ", "-"), version=1, extensions=frozenset({".x"}))
-        registry.add(info, partial(Scripted, way))
+    for package, ways in {"openmind-extractors": WAYS, "openmind-acme": {"acme": _stumble}}.items():
+        registry.let_in(package, package)
+        for name, way in ways.items():
+            info = ExtractorInfo(name=name.replace(" ", "-"), version=1, extensions=frozenset({".x"}))
+            registry.add(info, partial(Scripted, way))
     registry.add_ocr("slow-eyes", lambda config: SlowEyes())
     registry.add_ocr("broken-eyes", _broken_eyes)
     registry.add_ocr("sharp-eyes", lambda config: SharpEyes())

@@ -175,6 +175,12 @@ def test_whatever_a_parser_raises_is_a_damaged_file(reader: ExtractionWorkers, f
     assert "KeyError" in facts(outcome).note
 
 
+def test_what_an_extractor_of_another_package_raises_names_that_package(reader: ExtractionWorkers, file: Path) -> None:
+    told = str(read(reader, file, "acme"))
+
+    assert "he extractor “acme” of the package openmind-acme failed: KeyError" in told
+
+
 def test_endless_text_is_cut_off(make_reader: MakeReader, file: Path) -> None:
     reader = make_reader(size=1)
     reader.limits = lambda size: evolve(limits_for(size), output_bytes=200 * MEGABYTE)

@@ -92,6 +92,8 @@ def test_one_that_is_not_there_is_named(shelf: Shelf) -> None:
             "there is no hook openmind_register_extractor; did you mean openmind_register_extractors?",
         ),
         (hook("pass", argument="registri"), "takes one argument named registry, not (registri)"),
+        (hook("yield"), "openmind_register_extractors would never run: a hook is a plain function"),
+        (hook("pass").replace("def openmind", "async def openmind"), "would never run: a hook is a plain function"),
         (hook("pass", argument=""), "takes one argument named registry, not ()"),
         (hook("pass", argument="registry, config"), "takes one argument named registry, not (registry, config)"),
         (HEAD + "def openmind_register_routes(registry):\n    pass\n", "openmind_register_routes lacks its @hookimpl"),

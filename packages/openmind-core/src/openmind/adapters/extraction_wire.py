@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
-from openmind.domain.documents import DocumentFacts, Locator, Picture, Place, Segment
+from openmind.domain.documents import BEYOND_ALL_FILES, DocumentFacts, Locator, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.domain.recognition import PageNews, PageText
@@ -200,7 +200,7 @@ def _number(value: object) -> int | None:
     if value is None:
         return None
     number = _of_type(value, int)
-    if not 0 <= number < 2**53:
+    if not 0 <= number < BEYOND_ALL_FILES:
         raise WireError("a place beyond all files")
     return number
 

@@ -68,6 +68,8 @@ class ExtractedDocument:
     facts: DocumentFacts = DocumentFacts()
 
 
+BEYOND_ALL_FILES = 2**53
+"""No number of a place reaches it: every reader of JSON can hold what is smaller."""
 Part = Segment | DocumentFacts | Picture
 
 
@@ -96,7 +98,9 @@ def check_place(place: object) -> None:
         TypeError
     """
     match place:
-        case Place(kind=str(), start=int() | None, end=int() | None, label=str()):
+        case Place(kind=str(), start=int() | None as start, end=int() | None as end, label=str()) if all(
+            number is None or 0 <= number < BEYOND_ALL_FILES for number in (start, end)
+        ):
             return
         case _:
             raise TypeError(f"{place!r} is no place"[:200])

@@ -11,6 +11,7 @@ MARK: Final = f"{hookspecs.GROUP}_impl"
 """The attribute that `@hookimpl` leaves on a function."""
 ARGUMENT: Final = "registry"
 HOOKS: Final = tuple(name for name, value in vars(hookspecs).items() if hasattr(value, f"{hookspecs.GROUP}_spec"))
+LAZY: Final = (inspect.iscoroutinefunction, inspect.isgeneratorfunction, inspect.isasyncgenfunction)
 VERSION_NAME: Final = "OPENMIND_HOOKS"
 
 
@@ -54,3 +55,5 @@ def _check_arguments(name: str, function: object) -> None:
     found = tuple(inspect.signature(function).parameters)
     if found != (ARGUMENT,):
         raise PluginError(f"{name} takes one argument named {ARGUMENT}, not ({', '.join(found)})")
+    if any(is_kind(function) for is_kind in LAZY):
+        raise PluginError(f"{name} would never run: a hook is a plain function, without async and without yield")
