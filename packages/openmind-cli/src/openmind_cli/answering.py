@@ -1,9 +1,10 @@
 """Answers a question where the person is: streamed at a terminal, whole elsewhere."""
 
+from collections.abc import Iterator
 from contextlib import suppress
 
 from openmind import OpenMind
-from openmind.domain.answers import Answer, AskRequest
+from openmind.domain.answers import Answer, AnswerEvent, AnswerFinished, AskRequest
 from openmind.domain.errors import DocumentNotFound
 from openmind.domain.ids import FileId
 
@@ -22,18 +23,32 @@ def answered(memory: OpenMind, request: AskRequest, *, stream: bool) -> Answer:
     Raises:
         OpenMindError: as `AskService.stream`.
     """
+    model = memory.config.models.chat_model
     # Without a model there is nothing to wait for: the passages come at once.
-    if not stream or memory.config.models.chat_model is None:
+    if model is None:
         answer = memory.asking.ask(request)
         print_answer(answer, links_of(memory, answer))
         return answer
-    from openmind_cli.render.streaming import show
+    from openmind_cli.render.waiting import waiting
 
-    events = memory.asking.stream(request)
-    try:
+    with waiting(f"Looking in your files, and loading {model} if it is not loaded …") as wait:
+        events = memory.asking.stream(request)
+        wait.now(f"{model} reads what was found …")
+        try:
+            return _shown(memory, wait.until_spoken(events), stream=stream)
+        finally:
+            events.close()
+
+
+def _shown(memory: OpenMind, events: Iterator[AnswerEvent], *, stream: bool) -> Answer:
+    if stream:
+        from openmind_cli.render.streaming import show
+
         return show(events, lambda answer: links_of(memory, answer))
-    finally:
-        events.close()
+    *_, finished = events
+    assert isinstance(finished, AnswerFinished)
+    print_answer(finished.answer, links_of(memory, finished.answer))
+    return finished.answer
 
 
 def links_of(memory: OpenMind, answer: Answer) -> dict[FileId, str]:
