@@ -6,7 +6,7 @@ from html import unescape
 from xml.etree.ElementTree import Element
 
 from attrs import define, frozen
-from openmind.domain.documents import DocumentFacts, Segment
+from openmind.domain.documents import DocumentFacts, Place, Segment
 from openmind.domain.files import FileReason
 from openmind.ports.extractor import Blob
 
@@ -58,9 +58,12 @@ class HtmlExtractor:
             "encoding_source": decoded.source,
             **page.metadata,
         }
-        reason, note = (FileReason.OK, "") if page.blocks else (FileReason.EMPTY, "the page shows no text")
+        is_empty = not page.blocks and not page.title
+        reason, note = (FileReason.EMPTY, "the page shows no text") if is_empty else (FileReason.OK, "")
         yield DocumentFacts(title=page.title, metadata=metadata, reason=reason, note=note)
         yield from segments(page.blocks)
+        if page.title and not page.blocks:
+            yield Segment(text=page.title, locator=(Place(kind="part", label="title"),))
 
 
 @frozen(kw_only=True)

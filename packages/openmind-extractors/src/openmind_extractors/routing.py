@@ -10,6 +10,7 @@ from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob, Extractor
 
 from openmind_extractors.archives import open_archive
+from openmind_extractors.decoding import decode
 from openmind_extractors.reading import read_start
 from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
 
@@ -18,6 +19,9 @@ _TEXTUAL = frozenset({"html", "csv", "mail", "notebook"})
 
 _OLE_SEARCH_BYTES = 1_000_000
 """The directory of an old Office file, which tells what it is, mostly stands within this."""
+
+_TEXT_BYTES = 65_536
+"""Enough to tell text from other bytes."""
 
 _OLD_OFFICE = tuple(name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "PowerPoint Document"))
 
@@ -64,6 +68,8 @@ def route(own: str, blob: Blob) -> str:
     if not head and own not in _TEXTUAL:
         raise ExtractionFailed("the file is empty: not a single byte")
     kind = sniff(head)
+    if kind is FileKind.UNKNOWN and own not in {*_TEXTUAL, "image"} and _is_text(blob):
+        return "csv" if own == "sheets" else "text"
     if kind is FileKind.UNKNOWN or (own in _TEXTUAL and kind in {FileKind.XML, FileKind.SVG}):
         return own
     if kind is FileKind.PDF:
@@ -79,6 +85,17 @@ def route(own: str, blob: Blob) -> str:
     raise ExtractionFailed(
         f"the name says {own}, but this is {kind.told}, which is not read", reason=FileReason.UNSUPPORTED
     )
+
+
+def _is_text(blob: Blob) -> bool:
+    """Whether a file without the mark that its kind has is plain text under a wrong name."""
+    start = read_start(blob, _TEXT_BYTES)
+    if b"%PDF" in start or b"\0" in start:
+        return False  # a document behind what some server put before it, or broken
+    try:
+        return bool(decode(start, cut=True).text.strip())
+    except ExtractionFailed:
+        return False
 
 
 def _office_format(own: str, blob: Blob) -> str:
@@ -117,6 +134,10 @@ def build(name: str, tools: ExtractionTools) -> Extractor:
             from openmind_extractors.html import HtmlExtractor
 
             return HtmlExtractor()
+        case "text":
+            from openmind_extractors.plain import PlainExtractor
+
+            return PlainExtractor()
         case "docx":
             from openmind_extractors.docx import DocxExtractor
 

@@ -143,3 +143,10 @@ def test_a_page_too_big_to_be_one_says_so(read) -> None:
 
     assert reading.reason is FileReason.TOO_BIG
     assert "20 MB" in reading.note
+
+
+def test_a_page_of_nothing_but_a_title_is_found_by_it(read) -> None:
+    reading = read("app.html", b"<html><head><title>Tide tables</title></head><body><div id=app></div></body></html>")
+
+    assert reading.reason is FileReason.OK
+    assert reading.where("Tide tables") == "part title"

@@ -299,7 +299,20 @@ def test_a_half_downloaded_document_is_damaged(read, make: SimpleNamespace, cut:
 
 def test_no_byte_and_no_pdf_are_damaged(read) -> None:
     assert read("a.pdf", b"").reason is FileReason.DAMAGED
-    assert read("a.pdf", b"just text").reason is FileReason.DAMAGED
+    assert read("a.pdf", b"\x93\0\x01\xff" * 40).reason is FileReason.DAMAGED
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.docx", "a.odt"])
+def test_plain_text_under_another_name_is_read_as_what_it_is(read, name: str) -> None:
+    reading = read(name, b"The takin lives in Bhutan\n")
+
+    assert reading.reason is FileReason.OK
+    assert reading.facts.metadata["file_type"] == "text"
+    assert reading.where("takin") == "lines 1–1"
+
+
+def test_a_table_of_text_that_is_called_a_workbook_is_read_row_by_row(read) -> None:
+    assert "row" in read("a.xlsx", b"Kind,Size\nTrout,1\nPerch,2\n").where("Perch")
 
 
 def test_a_document_after_junk_is_read(read, make: SimpleNamespace) -> None:

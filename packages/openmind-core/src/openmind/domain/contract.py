@@ -5,6 +5,7 @@ Command line and API print the same objects because both make them here. Every f
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 
 from openmind.domain import errors
 from openmind.domain.answers import Answer
@@ -314,14 +315,16 @@ def selection_object(report: SelectionReport) -> Object:
 
 
 def location_text(locator: Locator) -> str:
-    """Say where a passage stands: `p. 12 › Methods`, `lines 40–52`."""
-    return " › ".join(part for part in map(_place_text, locator) if part)
+    """Say where a passage stands: `p. 12 › Methods`, `lines 40–52`; what is called like the place around it, once."""
+    return " › ".join(name for name, _ in groupby(map(_place_text, locator)) if name)
 
 
 def _place_text(place: Place) -> str:
     match place.kind:
         case "page":
-            return f"p. {place.label}" if place.label else _numbered(place, "p.", "pp.")
+            if place.label and place.label != str(place.start):
+                return f"p. {place.label} ({place.start})" if place.start is not None else f"p. {place.label}"
+            return _numbered(place, "p.", "pp.")
         case "heading":
             return place.label
         case "sheet":

@@ -65,7 +65,10 @@ class FileReason(StrEnum):
 
 _CHANGE_IT = "It is tried again when it or its reader has changed: save it again, or in another format."
 _HINTS = {
-    FileReason.NEEDS_OCR: "Switch text recognition on: `openmind source set ID --ocr`, and `[extraction.ocr] enabled`.",
+    FileReason.NEEDS_OCR: (
+        "Where recognition is off, switch it on: `openmind source set ID --ocr`, and `[extraction.ocr] enabled`. "
+        "Where its engine is missing, install it; for other scripts install OCRmyPDF and set `backend` to `ocrmypdf`."
+    ),
     FileReason.ENCRYPTED: "Save a copy without a password.",
     FileReason.UNSUPPORTED: "Save it in a format that is read; `openmind plugins` lists them.",
     FileReason.TOO_BIG: "Divide it, or raise the limit where one of the configuration is named.",

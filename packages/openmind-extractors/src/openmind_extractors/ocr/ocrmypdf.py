@@ -55,12 +55,12 @@ class OcrMyPdf:
         try:
             done = subprocess.run(command, capture_output=True, timeout=PAGE_TIMEOUT_S, check=False)
         except subprocess.TimeoutExpired as error:
-            raise ExtractionFailed("ocrmypdf took too long for a page", reason=FileReason.NEEDS_OCR) from error
+            raise ExtractionFailed("OCRmyPDF took too long for a page", reason=FileReason.NEEDS_OCR) from error
         except OSError as error:
-            raise ExtractionFailed(f"ocrmypdf cannot be run: {error}", reason=FileReason.NEEDS_OCR) from error
+            raise ExtractionFailed(f"OCRmyPDF cannot be run: {error}", reason=FileReason.NEEDS_OCR) from error
         if done.returncode:
             told = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2][:200]
-            raise ExtractionFailed(f"ocrmypdf failed: {told}", reason=FileReason.NEEDS_OCR)
+            raise ExtractionFailed(f"OCRmyPDF failed: {told}", reason=FileReason.NEEDS_OCR)
 
 
 def build_ocrmypdf(config: ExtractionConfig) -> OcrEngine:
@@ -71,7 +71,7 @@ def build_ocrmypdf(config: ExtractionConfig) -> OcrEngine:
     """
     program = shutil.which("ocrmypdf")
     if program is None and find_spec("ocrmypdf") is None:
-        raise ExtractionFailed("ocrmypdf is not installed", reason=FileReason.NEEDS_OCR, hint=_HINT)
+        raise ExtractionFailed("OCRmyPDF is not installed", reason=FileReason.NEEDS_OCR, hint=_HINT)
     tesseract = shutil.which("tesseract")
     if tesseract is None:
         raise ExtractionFailed("tesseract is not installed", reason=FileReason.NEEDS_OCR, hint=_HINT)
