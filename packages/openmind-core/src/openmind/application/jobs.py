@@ -59,6 +59,8 @@ class JobService:
             if active is not None:
                 return active
             if not session.sources(enabled_only=True):
+                if session.sources():
+                    raise NoSources("Every source is disabled", hint="`openmind source set FOLDER --enable` reads one.")
                 raise NoSources("There is no folder to index yet", hint="Add one: `openmind source add FOLDER`.")
             self._refuse_beside_run(session)
             at = self.now().isoformat()

@@ -304,3 +304,13 @@ def test_beside_a_run_in_the_foreground_nothing_is_removed_and_a_stop_says_how_i
     world.processes.end(mark)
     with world.catalog.writing() as session:
         service.refuse_while_indexing(session)
+
+
+def test_a_start_with_nothing_but_disabled_sources_says_how_one_is_enabled(world) -> None:
+    with world.catalog.writing() as session:
+        session.update_source(attrs.evolve(session.sources()[0], enabled=False))
+
+    with pytest.raises(NoSources, match="disabled") as told:
+        world.service().start()
+
+    assert "--enable" in told.value.hint
