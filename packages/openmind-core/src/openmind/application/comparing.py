@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator
 from attrs import frozen
 
 from openmind.application.differences import Counted, differences, is_dead
-from openmind.application.flushing import OWN_TABLE
 from openmind.domain.errors import StoreDamaged
-from openmind.domain.index import IndexTable, TableState
+from openmind.domain.index import IndexTable, TableState, is_own_name
 from openmind.ports.catalog import CatalogReader
 from openmind.ports.storage import Storage
 
@@ -46,7 +45,7 @@ def compare(storage: Storage) -> StoreComparison:
         known = {table.name for table in snapshot.tables()}
         begun = len(snapshot.intents())
         unpublished = _unpublished(snapshot)
-    unknown = tuple(name for name in storage.chunks.tables() if name not in known and OWN_TABLE.fullmatch(name))
+    unknown = tuple(name for name in storage.chunks.tables() if name not in known and is_own_name(name))
     return StoreComparison(
         tables=tuple(_compare_table(storage, table) for table in tables),
         unknown_tables=unknown,

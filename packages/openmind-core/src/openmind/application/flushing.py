@@ -1,6 +1,5 @@
 """Flushing: memory is emptied, and everything else stays. Plan, show, do."""
 
-import re
 import time
 from collections.abc import Callable, Set
 from pathlib import Path
@@ -11,12 +10,11 @@ from openmind.application.holding import hold
 from openmind.application.home_keeping import HomeKeeping
 from openmind.application.jobs import JobService
 from openmind.domain.errors import StoreFull
+from openmind.domain.index import is_own_name
 from openmind.domain.upkeep import FlushPlan
 from openmind.ports.storage import Storage
 
 EVERYTHING = 1_000_000_000
-OWN_TABLE = re.compile(r"chunks(_\d+)?")
-"""Names that OpenMind gives to tables; others in its folder are a person's own."""
 
 
 @frozen(kw_only=True)
@@ -92,5 +90,5 @@ class FlushService:
 
     def _drop_passages(self, known: Set[str]) -> None:
         for table in self.storage.chunks.tables():
-            if table in known or OWN_TABLE.fullmatch(table):
+            if table in known or is_own_name(table):
                 self.storage.chunks.drop(table)

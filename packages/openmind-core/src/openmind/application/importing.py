@@ -12,14 +12,13 @@ from attrs import define, field
 
 from openmind.application.batch import BATCH_ROWS
 from openmind.application.sources import resolve_folder
-from openmind.application.tables import FIRST_TABLE
 from openmind.domain import packing
 from openmind.domain.archives import ImportReport
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import ArchiveDamaged, SourceError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import Generation
-from openmind.domain.index import IndexTable
+from openmind.domain.index import FIRST_TABLE, IndexTable
 from openmind.domain.sources import Source
 from openmind.ports.archive import OpenedArchive
 from openmind.ports.catalog import Publication

@@ -1,6 +1,6 @@
 """Decides which chunk tables a run writes to."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 
 from attrs import frozen
@@ -9,14 +9,13 @@ from openmind.application.embedders import BUILTIN, Embedders
 from openmind.domain.analysis import ANALYSER_VERSION
 from openmind.domain.chunking import CHUNKING_VERSION
 from openmind.domain.errors import ProviderError
-from openmind.domain.index import IndexIdentity, IndexTable, TableState
+from openmind.domain.index import IndexIdentity, IndexTable, TableState, next_name
 from openmind.domain.models import EmbedderIdentity
 from openmind.domain.sentences import as_sentence
 from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
 
-FIRST_TABLE = "chunks"
 LAYOUT = f"{CHUNKING_VERSION}.{ANALYSER_VERSION}"
 """What `FileRecord.layout` says of passages made today."""
 
@@ -102,7 +101,7 @@ class TableChoice:
         tables, wanted, live = outlook.tables, outlook.wanted, outlook.live
         notices = (outlook.notice,) if outlook.notice else ()
         if live is None:
-            live = self._make(_next_name(tables), wanted or self.embedders.builtin().identity)
+            live = self._make(next_name(tables), wanted or self.embedders.builtin().identity)
         if wanted is None:
             return Targets(live=outlook.target(live), filling=self._begun(outlook), notices=notices)
         filling = [table for table in tables if table.state is TableState.FILLING]
@@ -115,7 +114,7 @@ class TableChoice:
         if not changing:
             return Targets(live=outlook.target(live), notices=notices)
         if keep is None:
-            keep = self._make(_next_name((*tables, live)), wanted)
+            keep = self._make(next_name((*tables, live)), wanted)
         return Targets(live=outlook.target(live), filling=outlook.target(keep), notices=notices)
 
     def _begun(self, outlook: Outlook) -> Target | None:
@@ -144,9 +143,3 @@ class TableChoice:
         identity = IndexIdentity(embedder=embedder, chunking=CHUNKING_VERSION, analyser=ANALYSER_VERSION)
         with self.catalog.writing() as session:
             return session.add_table(name, identity)
-
-
-def _next_name(tables: Iterable[IndexTable]) -> str:
-    """Name a table as none is named: after the highest number there is."""
-    highest = max((table.id for table in tables), default=0)
-    return f"{FIRST_TABLE}_{highest + 1}" if highest else FIRST_TABLE

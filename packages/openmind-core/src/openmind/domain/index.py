@@ -1,12 +1,17 @@
 """The identity of an index, and what of it may be seen."""
 
 import hashlib
+import re
+from collections.abc import Iterable
 from enum import StrEnum
 
 from attrs import frozen
 
 from openmind.domain.ids import Generation
 from openmind.domain.models import EmbedderIdentity
+
+FIRST_TABLE = "chunks"
+"""Name of the first table in the chunk store; later ones have a number behind it."""
 
 
 @frozen(kw_only=True)
@@ -42,6 +47,17 @@ class IndexTable:
     """Name of the table in the chunk store: `chunks`, `chunks_2`, …"""
     identity: IndexIdentity
     state: TableState
+
+
+def next_name(tables: Iterable[IndexTable]) -> str:
+    """Name a table as none is named: after the highest number there is."""
+    highest = max((table.id for table in tables), default=0)
+    return f"{FIRST_TABLE}_{highest + 1}" if highest else FIRST_TABLE
+
+
+def is_own_name(name: str) -> bool:
+    """Whether OpenMind gives such names to tables; others in its folder are a person's own."""
+    return re.fullmatch(rf"{FIRST_TABLE}(_\d+)?", name) is not None
 
 
 @frozen(kw_only=True)
