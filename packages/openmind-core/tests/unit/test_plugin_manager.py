@@ -214,6 +214,16 @@ def test_one_that_hangs_at_import_is_named_when_it_is_interrupted(shelf: Shelf) 
     assert "OPENMIND_PLUGINS_BLOCKED=bad" in caught.value.hint
 
 
+def test_what_a_plugin_prints_while_it_is_loaded_stays_out_of_the_output(
+    shelf: Shelf, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shelf.put("loud", "print('imported')\n" + hook("print('called')"))
+
+    assert not shelf.load().broken
+
+    assert capsys.readouterr() == ("", "imported\ncalled\n")
+
+
 def test_calls_are_noted(shelf: Shelf) -> None:
     shelf.put("good", GOOD)
 

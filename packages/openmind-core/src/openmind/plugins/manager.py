@@ -1,8 +1,10 @@
 """Loads plugins one by one: a broken one is reported and takes nothing else down."""
 
 import os
+import sys
 import time
 from collections.abc import Callable, Collection
+from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 
 import pluggy
@@ -78,7 +80,8 @@ def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Colle
             reports.append(evolve(report, blocked=True))
         else:
             holders[report.name] = report.distribution
-            reports.append(_load(point, report, plugins))
+            with redirect_stdout(sys.stderr):  # what a plugin prints must not get into what a command gives a program
+                reports.append(_load(point, report, plugins))
     return evolve(plugins, reports=tuple(sorted(reports, key=lambda report: report.name)))
 
 
