@@ -16,6 +16,16 @@ T = TypeVar("T")
 BODY = "body"
 """Path of what is wrong with the body as a whole."""
 _PLACE = re.compile(r" - at `\$\.?(?P<path>[^`]*)`$")
+_FORM = re.compile(r"matching regex '(?P<pattern>.*)'")
+FORMS = {
+    r"\\S": "it must not be blank",
+    "^src_": "it must be the id of a source, `src_` and 12 digits or letters a to f; GET /api/v1/sources lists them",
+    "^file_": "it must be the id of a file, `file_` and 16 digits or letters a to f, as hits and files have it",
+    "^chat_": "it must be the id of a conversation, `chat_` and 16 digits or letters a to f, as answers have it",
+    "^[A-Za-z0-9_-]*": "it must be `next` of the page before",
+}
+"""What a pattern that begins so asks for."""
+OTHER_FORM = "it is none of the values that /docs lists"
 _NAMED = re.compile(r"(?:(?:unknown|required) field |^)`(?P<name>[^`]*)`")
 
 
@@ -82,6 +92,9 @@ def located(message: str) -> tuple[str, str]:
 
 def worded(sentence: str) -> str:
     """Say it without regular expressions, which few people read."""
-    if "matching regex" in sentence:
-        return "it does not have the right form"
+    form = _FORM.search(sentence)
+    if form:
+        return next((told for start, told in FORMS.items() if form["pattern"].startswith(start)), OTHER_FORM)
+    if sentence.endswith("of length >= 1"):
+        return "it must not be empty"
     return sentence[:1].lower() + sentence[1:]

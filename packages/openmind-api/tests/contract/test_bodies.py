@@ -98,6 +98,7 @@ def test_json_with_a_charset_is_json(shared) -> None:
         ("/search", {"query": "x", "sources": ["nope"]}, "sources[0]"),
         ("/search", {"query": "x", "sources": ["src_000000000000"] * 101}, "sources"),
         ("/search", {"query": "x", "folder": ""}, "folder"),
+        ("/search", {"query": "x", "folder": "notes"}, "folder"),
         ("/search", {"query": "x", "extensions": [""]}, "extensions[0]"),
         ("/search", {"query": "x", "modified_after": "yesterday"}, "modified_after"),
         ("/search", {"query": "x", "modified_after": "2020-01-01T00:00:00"}, "modified_after"),
@@ -112,6 +113,7 @@ def test_json_with_a_charset_is_json(shared) -> None:
         ("/ask/stream", {"question": "x", "session_id": 7}, "session_id"),
         ("/ask/stream", {"query": "x"}, "query"),
         ("/sources", {"path": ""}, "path"),
+        ("/sources", {"path": "notes"}, "path"),
         ("/sources", {"path": "x" * 4_097}, "path"),
         ("/sources", {"path": "/x", "recursive": "no"}, "recursive"),
         ("/models/load", {"model_keys": []}, "model_keys"),
@@ -124,6 +126,13 @@ def test_json_with_a_charset_is_json(shared) -> None:
 )
 def test_a_field_out_of_bounds_is_named(shared, path, body, field) -> None:
     assert refused(shared.post(path, body), field)
+
+
+def test_what_is_wrong_with_a_text_or_an_id_is_said_in_words(shared) -> None:
+    assert refused(shared.post("/search", {"query": "  "}), "query") == "it must not be blank"
+    assert refused(shared.post("/search", {"query": ""}), "query") == "it must not be empty"
+    assert "id of a source" in refused(shared.post("/search", {"query": "x", "sources": ["nope"]}), "sources[0]")
+    assert "id of a file" in refused(shared.post("/actions/open", {"file_id": "nope"}), "file_id")
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,9 @@ def test_a_failing_stream_ends_with_the_sentence() -> None:
         ("Object missing required field `a` - at `$.b`", "b.a", "object missing required field `a`"),
         ("Expected `object`, got `array`", "body", "expected `object`, got `array`"),
         ("`query` must have 1 to 4,000 characters, not 0", "query", "`query` must have 1 to 4,000 characters, not 0"),
-        ("Expected `str` matching regex 'x' - at `$.id`", "id", "it does not have the right form"),
+        ("Expected `str` matching regex 'x' - at `$.id`", "id", "it is none of the values that /docs lists"),
+        ("Expected `str` matching regex '\\\\S' - at `$.query`", "query", "it must not be blank"),
+        ("Expected `str` of length >= 1 - at `$.query`", "query", "it must not be empty"),
     ],
 )
 def test_what_the_decoder_says_becomes_path_and_sentence(message, path, sentence) -> None:

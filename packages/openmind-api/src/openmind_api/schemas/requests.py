@@ -1,5 +1,6 @@
 """The bodies that the routes take. A field that is not here is refused."""
 
+import os.path
 from datetime import datetime
 from typing import Annotated
 
@@ -41,7 +42,13 @@ class NewSource(Body, kw_only=True):
     """A folder to approve."""
 
     path: FolderPath
+    """Absolute; `~` is the home of whoever runs the server."""
     recursive: bool = True
+
+    def __post_init__(self) -> None:
+        # The folder in which the server happened to be started is nothing that a client knows.
+        if not self.path.startswith("~"):
+            require_absolute("path", self.path)
 
 
 class ModelKeys(Body, kw_only=True):
@@ -77,6 +84,10 @@ class Narrowed(Body, kw_only=True):
     modified_after: Moment | None = None
     modified_before: Moment | None = None
 
+    def __post_init__(self) -> None:
+        if self.folder is not None:
+            require_absolute("folder", self.folder)
+
     def filters(self) -> SearchFilters:
         """The same for the service."""
         return SearchFilters(
@@ -99,6 +110,7 @@ class Search(Narrowed, kw_only=True):
     """Say why each hit stands where it does."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.query = trimmed("query", self.query)
 
     def request(self) -> SearchRequest:
@@ -119,6 +131,7 @@ class Ask(Narrowed, kw_only=True):
     """The conversation that the question goes on with; null begins one."""
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         self.question = trimmed("question", self.question)
 
     def request(self) -> AskRequest:
@@ -137,6 +150,16 @@ class FileToOpen(Body, kw_only=True):
     """A file to open in its application."""
 
     file_id: FileKey
+
+
+def require_absolute(name: str, path: str) -> None:
+    """Refuse a path that means something only beside another one.
+
+    Raises:
+        ValueError: the decoder makes it a refusal of that field.
+    """
+    if not os.path.isabs(path):
+        raise ValueError(f"`{name}` must be an absolute path")
 
 
 def trimmed(name: str, text: str) -> str:

@@ -125,6 +125,6 @@ def _told(path: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in {errno.ELOOP, errno.EMLINK}:
             raise HomeUnusable(f"{path} is a link", hint=ROTATE) from error
-        raise HomeUnusable(
-            f"{path} cannot be used: {error.strerror or error}", hint="Check the permissions of its folder."
-        ) from error
+        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+        hint = "Free some disk space, and try again." if full else "Check the permissions of its folder."
+        raise HomeUnusable(f"{path} cannot be used: {error.strerror or error}", hint=hint) from error
