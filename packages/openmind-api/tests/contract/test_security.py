@@ -537,7 +537,7 @@ def test_a_machine_that_opens_no_files_says_so(world, opening, monkeypatch) -> N
     with world.served() as api:
         response = api.post("/actions/open", {"file_id": indexed(api)["rent.md"]})
 
-    assert (response.status_code, response.json()["code"]) == (501, "document.no_opener")
+    assert (response.status_code, response.json()["code"]) == (409, "document.no_opener")
     assert "xdg-utils" in response.json()["hint"]
 
 

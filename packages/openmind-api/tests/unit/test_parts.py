@@ -33,7 +33,7 @@ def test_a_slot_is_given_back_whatever_happens() -> None:
 def test_nobody_is_let_in_when_all_slots_are_taken() -> None:
     slots = Slots(1, "full")
 
-    with slots.one(), pytest.raises(TooBusy, match="full"):
+    with slots.one(), pytest.raises(TooBusy, match="Full"):
         slots.take()
     assert slots.taken == 0
 

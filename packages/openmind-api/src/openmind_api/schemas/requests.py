@@ -1,7 +1,7 @@
 """The bodies that the routes take. A field that is not here is refused."""
 
-import os.path
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import msgspec
@@ -158,7 +158,7 @@ def require_absolute(name: str, path: str) -> None:
     Raises:
         ValueError: the decoder makes it a refusal of that field.
     """
-    if not os.path.isabs(path):
+    if not Path(path).is_absolute():
         raise ValueError(f"`{name}` must be an absolute path")
 
 

@@ -43,7 +43,7 @@ STATUS: Mapping[type[OpenMindError], int] = {
     errors.MemoryNotEmpty: 409,
     errors.DocumentNotFound: 404,
     errors.DocumentForbidden: 403,
-    errors.NoOpener: 501,
+    errors.NoOpener: 409,
     errors.JobError: 409,
     errors.JobNotFound: 404,
     errors.WorkersUnavailable: 500,
