@@ -226,7 +226,8 @@ def test_a_text_that_the_embedder_refuses_costs_only_its_own_vector(world) -> No
     with world.memory() as memory:
         memory.sources.add(world.notes)
 
-        memory.index()
+        notices = memory.index().notices
+        assert [notice.partition(": ")[0] for notice in notices] == [str(world.notes / "3.txt")]
         memory.index()
 
         assert len(embedder.embedded) == 9

@@ -77,6 +77,8 @@ class OpenBatch:
     """Hears of a file that changed while it was read; it stays as it was until the next run."""
     lost_provider: Callable[[ProviderError], None]
     """Hears that vectors could not be made; passages go live without them."""
+    left_out: Callable[[FileRecord, int], None] = lambda record, count: None
+    """Hears of a file with passages that the embedder cannot take, and how many they are."""
     clock: Callable[[], float] = time.monotonic
     _entries: list[Entry] = field(factory=list, init=False)
     _records: list[FileRecord] = field(factory=list, init=False)
@@ -259,6 +261,9 @@ class OpenBatch:
         )
         if error is not None:
             self.lost_provider(error)
+        for entry in wanting:
+            if count := self.embedding.refusals(passage.embedded_text for passage in entry.passages):
+                self.left_out(entry.record, count)
         given = {id(entry) for entry in wanting}
         return [
             attrs.evolve(

@@ -55,6 +55,10 @@ class Embedding:
         name = input_hash(text)
         return name not in vectors and name not in self.refused
 
+    def refusals(self, texts: Iterable[str]) -> int:
+        """How many of these texts the embedder could not take in this run."""
+        return sum(input_hash(text) in self.refused for text in texts) if self.refused else 0
+
     def embed(
         self,
         embedder: EmbeddingProvider,

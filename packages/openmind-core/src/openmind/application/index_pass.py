@@ -195,6 +195,7 @@ class IndexPass:
             embedding=self._embedding,
             embedded=lambda count: self.log.count(embedded=count),
             heed=self.attention.heed_and_beat,
+            left_out=self._trouble.refused_passages,
         )
         if targets.filling is not None:
             error = later.fill(targets.live, targets.filling)

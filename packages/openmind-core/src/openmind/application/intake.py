@@ -173,6 +173,7 @@ class Intake:
             embedded=lambda count: self.log.count(embedded=count),
             unstable=self._unstable,
             lost_provider=self.trouble.lost_embedder,
+            left_out=self.trouble.refused_passages,
         )
 
     def _new_reading(self) -> HostileReading:

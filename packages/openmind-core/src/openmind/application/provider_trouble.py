@@ -4,6 +4,8 @@ from attrs import define
 
 from openmind.application.run_log import RunLog
 from openmind.domain.errors import OpenMindError, ProviderError, ProviderUnreachable
+from openmind.domain.files import FileRecord
+from openmind.domain.paths import displayable
 from openmind.domain.sentences import as_sentence
 
 
@@ -25,6 +27,13 @@ class ProviderTrouble:
         told = "What was read is found by its words; vectors follow with the next index run."
         self.first = self.first or error.message
         self.log.notice(f"{as_sentence(error.message)} {told}")
+
+    def refused_passages(self, file: FileRecord, count: int) -> None:
+        """Hear that the embedder cannot take some passages of a file."""
+        passages = "one of its passages" if count == 1 else f"{count} of its passages"
+        self.log.notice(
+            f"{displayable(file.path_bytes)}: the embedding model fails at {passages}, found by its words alone."
+        )
 
     def lost_describer(self, error: OpenMindError) -> None:
         """Hear that no more pictures can be described."""

@@ -38,6 +38,8 @@ class VectorsLater:
     """Hears how many passages were embedded."""
     heed: Callable[[], None]
     """Called between batches; raises to end the work, which goes on with the next run."""
+    left_out: Callable[[FileRecord, int], None] = lambda record, count: None
+    """Hears of a file with passages that the embedder cannot take, and how many they are."""
     clock: Callable[[], float] = time.monotonic
 
     def fill(self, live: Target, filling: Target) -> ProviderError | None:
@@ -88,6 +90,7 @@ class VectorsLater:
         generations = [file.live_generation for file in files if file.live_generation is not None]
         rows = list(self.chunks.read_generations(live.table.name, generations))
         vectors, error = self._vectors(filling, embedder, rows)
+        self._tell_refusals(files, rows)
         whole = self._whole(generations, rows, vectors)
         name = filling.table.name
         self.chunks.delete(name, whole)  # rows that went there without a vector
@@ -110,6 +113,7 @@ class VectorsLater:
         rows = list(self.chunks.read_generations(live.table.name, by_generation.keys()))
         known = {input_hash(stored_input(row)): row.vector for row in rows if row.vector is not None}
         vectors, error = self._vectors(live, embedder, [row for row in rows if row.vector is None])
+        self._tell_refusals(files, rows)
         vectors.update(known)
         gained = {row.generation for row in rows if row.vector is None and input_hash(stored_input(row)) in vectors}
         whole = [number for number in self._whole(list(by_generation), rows, vectors) if number in gained]
@@ -136,6 +140,12 @@ class VectorsLater:
             session.publish(publications, table_ids=ids, at=time.time())
             session.drop_vectors(embedder.identity.key, list(vectors))
         return error
+
+    def _tell_refusals(self, files: Sequence[FileRecord], rows: Sequence[ChunkRow]) -> None:
+        for file in files:
+            texts = (stored_input(row) for row in rows if row.generation == file.live_generation)
+            if self.embedding.refused and (count := self.embedding.refusals(texts)):
+                self.left_out(file, count)
 
     def _whole(
         self, generations: Sequence[Generation], rows: Sequence[ChunkRow], vectors: dict[bytes, bytes]
