@@ -45,7 +45,7 @@ with open_memory(sys.argv[1]) as memory:
     heavy = [name for name in ("lance", "numpy", "lancedb", "pandas", "pyarrow") if name in sys.modules]
     print(json.dumps({"counts": counts, "heavy": heavy}))
 """
-FIVE_MINUTES_LATER = "import openmind.application.sweeping as sweeping\nsweeping.VERSION_AGE_S = 0.0\n"
+FIVE_MINUTES_LATER = "import openmind.application.recovering.sweeping as sweeping\nsweeping.VERSION_AGE_S = 0.0\n"
 """Old versions of a table stay for readers that may have one open; a benchmark need not wait for that."""
 ONE_PROCESS = "[indexing]\nworkers = 1\n"
 PAUSE_S = 0.1

@@ -64,8 +64,8 @@ sys.exit(code)
 RECOVERY = """
 import sys, time
 from openmind import open_memory
-from openmind.application.recovery import Recovery
-from openmind.application.sweeping import Sweeping
+from openmind.application.recovering.recovery import Recovery
+from openmind.application.recovering.sweeping import Sweeping
 with open_memory(sys.argv[1]) as memory, memory.storage.index_lock():
     began = time.process_time()
     Recovery(catalog=memory.storage.catalog, chunks=memory.storage.chunks).recover()

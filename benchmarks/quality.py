@@ -24,7 +24,7 @@ from typing import cast
 
 from attrs import evolve, field, frozen
 from openmind import OpenMind, open_memory
-from openmind.application.searching import SearchService
+from openmind.application.searching.service import SearchService
 from openmind.domain.models import EmbedderIdentity, EmbeddingRole, RetrievalProfile
 from openmind.domain.search import SearchRequest, SearchResult, SearchState
 from openmind.domain.vectors import Vectors

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from corpus import Writer
-from openmind.application.recovery import Recovery
+from openmind.application.recovering.recovery import Recovery
 from openmind.domain.chunks import ChunkRow, passage_hash
 from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, Generation, SourceId

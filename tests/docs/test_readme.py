@@ -25,7 +25,11 @@ def recorded() -> str:
 def shown(command: str, home: Path) -> str:
     """What a terminal of a hundred columns holds after a command."""
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith(("OPENMIND_", "LC_", "LANG"))},
+        **{
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("OPENMIND_", "LC_", "LANG", "COLUMNS", "LINES"))
+        },
         "HOME": str(home),
         "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
         "TERM": "xterm-256color",

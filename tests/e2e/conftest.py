@@ -85,9 +85,13 @@ class Cli:
         return told
 
 
+SET_BY_TESTS = ("OPENMIND_", "LC_", "LANG", "COLUMNS", "LINES")
+"""Begin the names of what tests set themselves, or the program that runs them for its own terminal."""
+
+
 def clean_environment() -> dict[str, str]:
     """What a command finds around it, whoever runs the tests."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("OPENMIND_", "LC_", "LANG"))}
+    return {name: value for name, value in os.environ.items() if not name.startswith(SET_BY_TESTS)}
 
 
 @pytest.fixture(scope="session")

@@ -93,13 +93,10 @@ def test_overlapping_folders_are_refused(openmind, notes: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "word"), [("/no/such/folder", "/no/such/folder"), ("", "folder"), ("/", "root"), ("a\0b", "path")]
+    ("path", "code", "word"), [("/no/such/folder", 1, "/no/such/folder"), ("", 2, "folder"), ("/", 1, "root")]
 )
-def test_a_path_that_is_no_folder_of_the_persons_is_refused(openmind, path: str, word: str) -> None:
-    if "\0" in path:
-        pytest.skip("no argument of a process can hold a NUL")
-
-    openmind("source", "add", path).refused(1, word)
+def test_a_path_that_is_no_folder_of_the_persons_is_refused(openmind, path: str, code: int, word: str) -> None:
+    openmind("source", "add", path).refused(code, word)
 
 
 def test_a_file_is_no_source(openmind, notes: Path) -> None:
@@ -130,7 +127,7 @@ def test_nothing_indexed_yet_is_an_answer(openmind, notes: Path, command: str) -
 
     told = openmind.done(command, "alpha")
 
-    assert "openmind index" in told.err
+    assert (told.out + told.err).count("openmind index") == 1
     assert openmind.done(command, "alpha", "--json").object["state"] == "nothing_indexed"
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from openmind.adapters.home import Home
-from openmind.application.searching import SearchService
+from openmind.application.searching.service import SearchService
 from openmind.domain.chunking import ChunkingPolicy, split
 from openmind.domain.documents import ExtractedDocument, Segment
 from openmind.domain.jobs import JobState

@@ -11,8 +11,8 @@ from pathlib import Path
 import attrs
 import pytest
 from openmind import OpenMind
-from openmind.application import sweeping
-from openmind.application.batch import OpenBatch
+from openmind.application.indexing.batch import OpenBatch
+from openmind.application.recovering import sweeping
 from openmind.domain.control import Wish
 from openmind.domain.errors import NoSources, StoreFull
 from openmind.domain.ids import SourceId

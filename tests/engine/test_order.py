@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from openmind.application.indexing import IndexService
+from openmind.application.indexing.service import IndexService
 from openmind.domain.documents import ExtractedDocument, Segment
 from openmind.domain.files import FileReason
 from openmind.domain.paths import name_of

@@ -253,7 +253,7 @@ def test_a_large_file_does_not_keep_a_stop_from_being_heard(world, memory) -> No
 
 
 def test_a_search_does_not_wait_for_a_server_that_hangs(world, hanging, monkeypatch) -> None:
-    monkeypatch.setattr("openmind.application.searching.MOST_PATIENCE_S", 0.3)
+    monkeypatch.setattr("openmind.application.searching.service.MOST_PATIENCE_S", 0.3)
     hanging.free.set()
     world.write("a.txt", "heliotrope in the garden")
     with world.memory() as memory:

@@ -144,7 +144,7 @@ def test_a_picture_that_cannot_be_described_stays_findable_and_says_why(world, e
     assert found(world, "sign") == ["a.png"]
     [failure] = report.failures
     assert failure.code == "partial"
-    assert "the model said nothing" in failure.message
+    assert "The model said nothing" in failure.message
     with world.memory() as memory:
         [record] = memory.documents.list(reasons=frozenset({FileReason.PARTIAL}))
         assert "not described" in record.error
@@ -364,5 +364,5 @@ def test_only_text_of_a_picture_reaches_the_catalog(world, eyes, reader) -> None
 
     with sqlite3.connect(world.home / "openmind.sqlite") as catalog:
         dump = "\n".join(catalog.iterdump())
-    assert "there is no such model" in dump
+    assert "There is no such model" in dump
     assert (JPEG + b"a.png").hex().upper() not in dump

@@ -2,7 +2,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from openmind.application import sweeping
+from openmind.application.recovering import sweeping
 from openmind.domain.errors import (
     SourceExists,
     SourceForbidden,
@@ -10,6 +10,7 @@ from openmind.domain.errors import (
     SourceNotFolder,
     SourceNotFound,
     SourceOverlaps,
+    UsageError,
 )
 from openmind.domain.search import SearchState
 
@@ -76,7 +77,7 @@ def test_searches_go_on_while_a_source_is_taken_off_the_disk(world, memory, tmp_
 
 
 def test_a_deleted_file_leaves_no_trace_in_the_home(world, memory, monkeypatch) -> None:
-    monkeypatch.setattr("openmind.application.sweeping.VERSION_AGE_S", 0.0)
+    monkeypatch.setattr("openmind.application.recovering.sweeping.VERSION_AGE_S", 0.0)
     world.write("stays.txt", "heliotrope")
     path = world.write(f"{MARKER}.txt", f"{MARKER} in the garden")
     memory.index()
@@ -114,7 +115,7 @@ def test_what_cannot_be_a_source_is_refused(world, memory, tmp_path) -> None:
 
     for path, error in [
         (tmp_path / "nowhere", SourceMissing),
-        ("", SourceMissing),
+        ("", UsageError),
         ("a\0b", SourceMissing),
         (file, SourceNotFolder),
         ("/", SourceForbidden),

@@ -1,7 +1,7 @@
 """How a run ends is written down, also when its end fails."""
 
 import pytest
-from openmind.application.sweeping import Sweeping
+from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain.control import Wish
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.jobs import JobState

@@ -5,7 +5,7 @@ import shutil
 from datetime import UTC, datetime
 
 import pytest
-from openmind.application.triage import Triage
+from openmind.application.indexing.triage import Triage
 from openmind.domain.errors import ProviderUnreachable
 from openmind.domain.models import RetrievalProfile
 

@@ -9,7 +9,7 @@ import attrs
 import pytest
 from openmind import open_memory
 from openmind.adapters.processes import this_process
-from openmind.application.uninstalling import UninstallService
+from openmind.application.maintenance.uninstalling import UninstallService
 from openmind.domain.errors import HomeForeign, HomeUnsafe, IndexingBusy, JobActive, PluginError
 from openmind.domain.jobs import IndexJob, JobState
 from openmind.uninstall import uninstall_service

@@ -29,8 +29,9 @@ from pathlib import Path
 import attrs
 import openmind_stores
 from openmind import OpenMind, open_memory
-from openmind.application import batch, sweeping
-from openmind.application.sweeping import Sweeping
+from openmind.application.indexing import batch
+from openmind.application.recovering import sweeping
+from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain.control import Wish
 from openmind.domain.models import EmbedderIdentity
 from openmind.plugins.manager import Plugins, load_plugins

@@ -19,7 +19,7 @@ import psutil
 import pytest
 from openmind import OpenMind, open_memory
 from openmind.adapters.processes import mark_of, this_process
-from openmind.application.job_worker import JobWorker
+from openmind.application.jobs.worker import JobWorker
 from openmind.bootstrap import open_worker, utc_now
 from openmind.domain.errors import JobActive, JobNotFound, OpenMindError
 from openmind.domain.ids import JobId, new_job_id

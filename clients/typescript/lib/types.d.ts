@@ -49,6 +49,10 @@ export interface Status {
     disk_bytes: number;
     rebuilding: string;
     broken_plugins: string[];
+    /** The model whose vectors are searched; another one than is chosen while a change is not complete. */
+    embedding_model_in_use: string | null;
+    /** What stands in the way of the configured models. */
+    trouble: string | null;
 }
 export interface Provider {
     name: string;

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from attrs import define, field, frozen
 from litestar.types import Receive
-from openmind.application.answer_stream import AnswerStream
+from openmind.application.asking.answer_stream import AnswerStream
 from openmind.domain.answers import AnswerEvent, AskRequest
 from openmind.live import LiveMemory
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from attrs import frozen
-from openmind.application.formats import claims
+from openmind.application.indexing.formats import claims
 from openmind.domain.plugins import PluginReport
 from openmind.plugins.manager import Plugins
 from openmind.plugins.registries import Registry

@@ -25,25 +25,25 @@ from openmind.adapters.system_opener import open_path
 from openmind.adapters.toml_config import ConfigFile, structure
 from openmind.adapters.worker_jobs import WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
-from openmind.application.asking import AskService
-from openmind.application.contained import Blame, ContainedProvider
-from openmind.application.conversations import Conversations
+from openmind.application.asking.conversations import Conversations
+from openmind.application.asking.service import AskService
 from openmind.application.documents import DocumentService
-from openmind.application.embedders import BUILTIN, Embedders
-from openmind.application.formats import Formats
-from openmind.application.index_means import IndexMeans
-from openmind.application.indexing import IndexService
-from openmind.application.job_worker import JobWorker, MemoryAtWork, Workplace
-from openmind.application.jobs import JobService
+from openmind.application.indexing.formats import Formats
+from openmind.application.indexing.means import IndexMeans
+from openmind.application.indexing.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
+from openmind.application.indexing.service import IndexService
+from openmind.application.indexing.tables import TableChoice
+from openmind.application.jobs.service import JobService
+from openmind.application.jobs.worker import JobWorker, MemoryAtWork, Workplace
 from openmind.application.memory import OpenMind
-from openmind.application.models import ModelService
-from openmind.application.own_embedder import OwnEmbedder
-from openmind.application.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
-from openmind.application.searching import SearchService
+from openmind.application.models.contained import Blame, ContainedProvider
+from openmind.application.models.embedders import BUILTIN, Embedders
+from openmind.application.models.own_embedder import OwnEmbedder
+from openmind.application.models.service import ModelService
+from openmind.application.searching.service import SearchService
 from openmind.application.settings import Settings
 from openmind.application.setup import Beginning
 from openmind.application.sources import SourceService
-from openmind.application.tables import TableChoice
 from openmind.domain.config import Config
 from openmind.domain.errors import HomeMissing, OpenMindError
 from openmind.domain.models import ModelSelection, ProviderChoice, ProviderInfo
@@ -59,7 +59,7 @@ from openmind.ports.model_provider import ModelProvider
 from openmind.ports.preparer import Preparer
 
 if TYPE_CHECKING:
-    from openmind.application.maintenance import MaintenanceService
+    from openmind.application.maintenance.service import MaintenanceService
 
 WORKERS_PAY_OFF = 300
 """Fewer files are prepared sooner in this process than worker processes could start."""
@@ -328,11 +328,11 @@ class Assembly:
 
     def maintenance(self, memory: OpenMind) -> "MaintenanceService":
         """What keeps a memory sound; loaded when it is asked for."""
-        from openmind.application.checkups import Doctor
-        from openmind.application.coverage import CoverageService
-        from openmind.application.exchange import ExchangeService
-        from openmind.application.flushing import FlushService
-        from openmind.application.maintenance import MaintenanceService
+        from openmind.application.maintenance.doctor import Doctor
+        from openmind.application.maintenance.exporting import ExchangeService
+        from openmind.application.maintenance.flushing import FlushService
+        from openmind.application.maintenance.service import MaintenanceService
+        from openmind.application.maintenance.source_coverage import CoverageService
 
         keeper = HomeKeeper(self.home.folder)
         return MaintenanceService(

@@ -11,7 +11,7 @@ from attrs import define
 
 from openmind.adapters.home import Home
 from openmind.adapters.toml_config import ConfigFile
-from openmind.application.conversations import Conversations
+from openmind.application.asking.conversations import Conversations
 from openmind.application.memory import OpenMind
 from openmind.bootstrap import Assembly
 from openmind.domain.config import Config

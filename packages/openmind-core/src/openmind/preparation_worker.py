@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from openmind.adapters.home import Home
 from openmind.adapters.toml_config import structure
 from openmind.adapters.worker_main import Handler, Reply, Request
-from openmind.application.preparation import group_from_wire, outcome_to_wire
+from openmind.application.indexing.preparation import group_from_wire, outcome_to_wire
 from openmind.bootstrap import Assembly
 from openmind.domain.config import Config
 from openmind.plugins.manager import load_plugins

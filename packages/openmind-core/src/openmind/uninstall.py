@@ -7,8 +7,8 @@ from openmind.adapters.home_contents import HomeKeeper
 from openmind.adapters.packages import plan_packages, remove_packages, require_remover
 from openmind.adapters.processes import end_process, is_alive
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
-from openmind.application.jobs import JobService
-from openmind.application.uninstalling import UninstallService
+from openmind.application.jobs.service import JobService
+from openmind.application.maintenance.uninstalling import UninstallService
 from openmind.bootstrap import STORE, utc_now
 from openmind.installed import installed_plugins
 from openmind.plugins.manager import Plugins

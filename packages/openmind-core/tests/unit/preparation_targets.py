@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from openmind.adapters.worker_main import Handler, Reply, Request
-from openmind.application.preparation import InProcessPreparer, group_from_wire, outcome_to_wire
+from openmind.application.indexing.preparation import InProcessPreparer, group_from_wire, outcome_to_wire
 from openmind.domain.documents import DocumentFacts, Segment
 from openmind.ports.extractor import Blob, Extractor
 

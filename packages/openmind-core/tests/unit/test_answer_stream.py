@@ -5,7 +5,7 @@ import time
 from collections.abc import Generator, Iterator
 
 import pytest
-from openmind.application.answer_stream import AnswerStream, Line
+from openmind.application.asking.answer_stream import AnswerStream, Line
 from openmind.domain.answers import AnswerText
 
 

@@ -2,8 +2,8 @@ import re
 
 import pytest
 from attrs import evolve
-from openmind.application.asking import BREAKS_OFF, AskService
-from openmind.application.conversations import Conversations
+from openmind.application.asking.conversations import Conversations
+from openmind.application.asking.service import BREAKS_OFF, AskService
 from openmind.domain.answers import (
     Answer,
     AnswerEvent,

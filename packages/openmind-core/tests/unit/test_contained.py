@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 import pytest
-from openmind.application.contained import Blame, ContainedProvider
+from openmind.application.models.contained import Blame, ContainedProvider
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
 from openmind.domain.models import EmbeddingRole
 from openmind.domain.vectors import Vectors

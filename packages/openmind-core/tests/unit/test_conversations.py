@@ -2,8 +2,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from attrs import define
-from openmind.application import conversations
-from openmind.application.conversations import IDLE_S, MOST, TURNS, Conversations
+from openmind.application.asking import conversations
+from openmind.application.asking.conversations import IDLE_S, MOST, TURNS, Conversations
 from openmind.domain.errors import SessionNotFound
 from openmind.domain.evidence import Turn
 from openmind.domain.ids import SessionId

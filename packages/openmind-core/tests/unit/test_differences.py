@@ -1,6 +1,6 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.application.differences import Difference, differences, is_dead
+from openmind.application.recovering.differences import Difference, differences, is_dead
 from openmind.domain.ids import FileId, Generation
 from openmind.domain.index import Visibility, as_ranges
 

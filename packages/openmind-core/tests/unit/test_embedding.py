@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from threading import Event
 
 from attrs import define, field
-from openmind.application.embedding import SLOW_REQUEST_S, Embedding
+from openmind.application.indexing.embedding import SLOW_REQUEST_S, Embedding
 from openmind.domain.models import EmbeddingRole
 from openmind.domain.vectors import Vectors
 from openmind.testing.fakes.catalog import MemoryCatalog

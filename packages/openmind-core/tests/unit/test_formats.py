@@ -1,6 +1,6 @@
 """Who reads which extension."""
 
-from openmind.application.formats import Formats, claims
+from openmind.application.indexing.formats import Formats, claims
 from openmind.domain.config import ExtractionConfig
 from openmind.ports.extractor import ExtractorInfo
 

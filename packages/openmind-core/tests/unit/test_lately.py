@@ -1,4 +1,4 @@
-from openmind.application.lately import Lately
+from openmind.application.models.lately import Lately
 
 
 def test_what_was_measured_a_moment_ago_is_not_measured_again() -> None:

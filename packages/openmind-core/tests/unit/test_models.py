@@ -1,5 +1,7 @@
 """Choosing and loading models."""
 
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import attrs
@@ -36,10 +38,11 @@ class Setting:
     home: Path
     provider: Seeing
     other: Seeing
+    opened: ExitStack
 
     def open(self) -> OpenMind:
-        """Open the memory; tests are short enough to leave it open."""
-        return open_memory(self.home, plugins=self.plugins()).__enter__()
+        """Open the memory until the test has ended."""
+        return self.opened.enter_context(open_memory(self.home, plugins=self.plugins()))
 
     def plugins(self) -> Plugins:
         plugins = load_plugins()
@@ -57,10 +60,11 @@ class Setting:
 
 
 @pytest.fixture
-def setting(tmp_path: Path) -> Setting:
-    setting = Setting(tmp_path / "home", Seeing(answers=FakeAnswers()), Seeing(answers=FakeAnswers()))
-    setting.configure('# mine\n[provider]\nname = "fake"\n[models]\nchat_model = "fake-chat"\n')
-    return setting
+def setting(tmp_path: Path) -> Iterator[Setting]:
+    with ExitStack() as opened:
+        setting = Setting(tmp_path / "home", Seeing(answers=FakeAnswers()), Seeing(answers=FakeAnswers()), opened)
+        setting.configure('# mine\n[provider]\nname = "fake"\n[models]\nchat_model = "fake-chat"\n')
+        yield setting
 
 
 def test_the_models_of_the_provider_come_first_and_the_built_in_one_last(setting: Setting) -> None:
@@ -220,7 +224,7 @@ def test_choosing_models_of_another_provider_configures_it(setting: Setting) -> 
 
 
 def test_the_former_provider_s_settings_do_not_stay_behind(tmp_path: Path) -> None:
-    setting = Setting(tmp_path / "home", Seeing(), Seeing())
+    setting = Setting(tmp_path / "home", Seeing(), Seeing(), ExitStack())
     setting.configure('[provider]\nname = "lmstudio"\nbase_url = "http://localhost:1"\n')
 
     setting.open().models.at(ProviderChoice(name="other", settings={"colour": "red"})).select(ModelSelection())

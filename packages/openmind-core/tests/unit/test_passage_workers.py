@@ -7,7 +7,7 @@ import pytest
 from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.worker_jobs import WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
-from openmind.application.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
+from openmind.application.indexing.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
 from openmind.domain import packing
 from openmind.domain.documents import ExtractedDocument, Segment
 from openmind.domain.files import FileReason

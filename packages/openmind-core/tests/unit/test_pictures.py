@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.application.formats import Formats
+from openmind.application.indexing.formats import Formats
 from openmind.domain.config import ExtractionConfig, ImagesConfig
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
 from openmind.domain.files import FileReason

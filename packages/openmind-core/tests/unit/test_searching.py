@@ -6,8 +6,8 @@ import pytest
 from attrs import define, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.application.searching import SearchService
-from openmind.application.suspicion import SUSPECT
+from openmind.application.recovering.suspicion import SUSPECT
+from openmind.application.searching.service import SearchService
 from openmind.domain.documents import Place
 from openmind.domain.errors import (
     EmptyQuery,

@@ -71,6 +71,7 @@ def test_every_statement_compiles(connection: sqlite3.Connection, name: str, sql
 
 
 READS_EVERY_FILE = {
+    "file_changes._FORGET_SOURCE_PLANS",
     "files._TALLY",
     "index_tables._BURY_LIVE",
     "index_tables._UNLIVE",

@@ -93,6 +93,8 @@ class Status(Reply, kw_only=True):
     disk_bytes: int
     rebuilding: str
     broken_plugins: list[str]
+    embedding_model_in_use: str | None
+    trouble: str | None
 
 
 class Provider(Reply, kw_only=True):

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from attrs import field, frozen
 
-from openmind.application.asking import AskService
-from openmind.application.discovery import waiting_key
+from openmind.application.asking.service import AskService
 from openmind.application.documents import DocumentService
-from openmind.application.indexing import IndexService
-from openmind.application.jobs import JobService
-from openmind.application.lately import Lately
-from openmind.application.models import ModelService
-from openmind.application.searching import SearchService
+from openmind.application.indexing.discovery import waiting_key
+from openmind.application.indexing.service import IndexService
+from openmind.application.jobs.service import JobService
+from openmind.application.models.lately import Lately
+from openmind.application.models.service import ModelService
+from openmind.application.recovering.suspicion import damage
+from openmind.application.searching.service import SearchService
 from openmind.application.sources import SourceService
-from openmind.application.suspicion import damage
 from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AskRequest
 from openmind.domain.arguments import texts
 from openmind.domain.config import Config
@@ -35,7 +35,7 @@ from openmind.ports.file_tree import FileTree
 from openmind.ports.storage import Storage
 
 if TYPE_CHECKING:  # it is loaded when it is used: most commands read only
-    from openmind.application.maintenance import MaintenanceService
+    from openmind.application.maintenance.service import MaintenanceService
 
 
 @frozen(kw_only=True)

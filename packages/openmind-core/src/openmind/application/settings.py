@@ -8,7 +8,7 @@ from pathlib import Path
 import attrs
 from attrs import frozen
 
-from openmind.application.models import require_idle
+from openmind.application.models.service import require_idle
 from openmind.domain.config import Config
 from openmind.domain.errors import ConfigError, UsageError
 

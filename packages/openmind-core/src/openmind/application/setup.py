@@ -5,7 +5,7 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.application.memory import OpenMind
-from openmind.application.models import ModelService, require_idle
+from openmind.application.models.service import ModelService, require_idle
 from openmind.application.sources import resolve_folder
 from openmind.domain.config import Config
 from openmind.domain.errors import SourceError, SourceExists

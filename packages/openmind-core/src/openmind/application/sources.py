@@ -8,9 +8,9 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
-from openmind.application.recovery import Recovery
-from openmind.application.run_log import end_dead_runs
-from openmind.application.sweeping import Sweeping, owe_erasure
+from openmind.application.indexing.run_log import end_dead_runs
+from openmind.application.recovering.recovery import Recovery
+from openmind.application.recovering.sweeping import Sweeping, owe_erasure
 from openmind.domain.errors import (
     IndexingBusy,
     JobError,

@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import attrs
 import pytest
-from openmind.application.job_row import JobRow
-from openmind.application.job_worker import JobWorker
-from openmind.application.jobs import JobService
+from openmind.application.jobs.row import JobRow
+from openmind.application.jobs.service import JobService
+from openmind.application.jobs.worker import JobWorker
 from openmind.domain.control import RunControl
 from openmind.domain.events import EventSink, Progress
 from openmind.domain.ids import JobId, RunId, SourceId

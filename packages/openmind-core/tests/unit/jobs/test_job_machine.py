@@ -3,7 +3,7 @@
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
-from openmind.application.job_row import JobRow
+from openmind.application.jobs.row import JobRow
 from openmind.domain.control import Wish
 from openmind.domain.errors import JobActive, JobNotFound
 from openmind.domain.ids import JobId

@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from openmind.application.jobs import DIED, NEVER_BEGAN
+from openmind.application.jobs.service import DIED, NEVER_BEGAN
 from openmind.domain.errors import IndexingBusy, JobActive, JobError, JobNotFound, NoSources, StoreReadOnly
 from openmind.domain.ids import RunId
 from openmind.domain.job_states import JobAction

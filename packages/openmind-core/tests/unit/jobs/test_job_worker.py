@@ -2,7 +2,7 @@
 
 import attrs
 import pytest
-from openmind.application.job_worker import BROKE_DOWN, WAS_ENDED
+from openmind.application.jobs.worker import BROKE_DOWN, WAS_ENDED
 from openmind.domain.control import Wish
 from openmind.domain.errors import ConfigError, IndexingBusy, JobActive, JobNotFound, StoreFull
 from openmind.domain.ids import JobId

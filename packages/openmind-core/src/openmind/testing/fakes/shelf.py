@@ -4,7 +4,7 @@ import hashlib
 
 from attrs import define, evolve, field
 
-from openmind.application.searching import SearchService
+from openmind.application.searching.service import SearchService
 from openmind.domain import packing
 from openmind.domain.analysis import passage_words
 from openmind.domain.chunks import Chunk, ChunkRow, passage_hash

@@ -1,0 +1,347 @@
+"""The open batch: files that become visible together, in one commit of the storage protocol."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
+
+import attrs
+from attrs import define, field, frozen
+
+from openmind.application.indexing.embedding import Embedding, input_hash
+from openmind.application.indexing.tables import Target, Targets
+from openmind.domain import packing
+from openmind.domain.analysis import passage_words
+from openmind.domain.chunks import ChunkRow
+from openmind.domain.errors import ProviderError
+from openmind.domain.files import FileRecord
+from openmind.domain.ids import Generation
+from openmind.domain.packing import stored_input
+from openmind.domain.paths import displayable, extension_of, name_of
+from openmind.domain.preparation import PreparedFile, PreparedPassage
+from openmind.ports.catalog import Catalog, Publication
+from openmind.ports.chunk_store import ChunkStore
+from openmind.ports.file_tree import FileTree
+
+BATCH_ROWS = 10_000
+"""Rows of one commit: fewer make many versions and index segments, more wait too long to be found."""
+BATCH_BYTES = 64 * 1024 * 1024
+"""Text, words and vectors that wait in memory for a commit."""
+BATCH_SECONDS = 30.0
+"""A batch is committed after this long, however small, so that what was read can be found."""
+FIRST_BATCH_SECONDS = 1.0
+"""The first batch of a run is committed sooner, each later one after twice as long: somebody may be waiting to
+see that something happens."""
+BYTES_PER_CHAR = 3
+"""Rough size in memory of a passage's text and words, for each character of the text."""
+
+
+@frozen(kw_only=True)
+class Entry:
+    """A file that waits for the commit: with its passages, or with a twin whose rows are copied."""
+
+    record: FileRecord
+    """As it will be, but for the generation."""
+    passages: tuple[PreparedPassage, ...] = field(default=(), repr=False)
+    vectors: Mapping[int, Sequence[bytes | None]] = field(factory=dict, repr=False)
+    """By table: one vector a passage."""
+    packed: bytes | None = field(default=None, repr=False)
+    """Text to keep, when it is not kept already."""
+    copy_of: Generation | None = None
+    """Live generation whose rows become the rows of this file, with another path."""
+    replaces: Generation | None = None
+    """The generation that this one takes the place of; its vectors are used again where the input is the same."""
+
+    @property
+    def rows(self) -> int:
+        return self.record.chunk_count
+
+
+@define(kw_only=True)
+class OpenBatch:
+    """Collects entries and commits them: add rows, fold them into the index, then one catalog transaction.
+
+    Nothing of a batch can be seen before its last step, and all of it after. Serves one thread, which holds the
+    index lock.
+    """
+
+    catalog: Catalog
+    chunks: ChunkStore
+    tree: FileTree | None
+    """Where a file is looked at once more before it is committed; None when no file was read."""
+    embedding: Embedding
+    targets: Targets
+    now: Callable[[], datetime]
+    embedded: Callable[[int], None]
+    """Hears how many passages were given to an embedder by this batch."""
+    unstable: Callable[[FileRecord], None]
+    """Hears of a file that changed while it was read; it stays as it was until the next run."""
+    lost_provider: Callable[[ProviderError], None]
+    """Hears that vectors could not be made; passages go live without them."""
+    left_out: Callable[[FileRecord, int], None] = lambda record, count: None
+    """Hears of a file with passages that the embedder cannot take, and how many they are."""
+    clock: Callable[[], float] = time.monotonic
+    _entries: list[Entry] = field(factory=list, init=False)
+    _records: list[FileRecord] = field(factory=list, init=False)
+    _rows: int = field(default=0, init=False)
+    _bytes: int = field(default=0, init=False)
+    _opened: float = field(default=0.0, init=False)
+    _patience_s: float = field(default=FIRST_BATCH_SECONDS, init=False)
+    added_rows: int = field(default=0, init=False)
+    """Rows written by all commits of this batch object."""
+
+    @property
+    def due(self) -> bool:
+        """Whether the batch should be committed now."""
+        if not self._entries and not self._records:
+            return False
+        full = self._rows >= BATCH_ROWS or self._bytes >= BATCH_BYTES
+        return full or self.clock() - self._opened >= self._patience_s
+
+    def put(self, entry: Entry) -> None:
+        """Add a file whose passages change."""
+        self._open()
+        self._entries.append(entry)
+        self._rows += entry.rows
+        chars = sum(len(passage.text) for passage in entry.passages)
+        dimension = self.targets.live.table.identity.embedder.dimension
+        self._bytes += chars * BYTES_PER_CHAR + entry.rows * dimension * 4
+
+    def note(self, record: FileRecord) -> None:
+        """Add a record that changes without a new generation."""
+        self._open()
+        self._records.append(record)
+        if len(self._records) >= BATCH_ROWS:
+            self.commit()
+
+    def commit(self) -> None:
+        """Make everything in the batch visible.
+
+        Raises:
+            StoreError: nothing of the batch became visible; what was written is garbage now.
+        """
+        entries = [entry for entry in self._entries if self._is_as_it_was_read(entry)]
+        records = self._records
+        if entries:
+            self._patience_s = min(2 * self._patience_s, BATCH_SECONDS)
+        self._clear()
+        if entries:
+            self._publish(entries, records)
+        elif records:
+            with self.catalog.writing() as session:
+                session.record(records, at=time.time())
+
+    def _open(self) -> None:
+        if not self._entries and not self._records:
+            self._opened = self.clock()
+
+    def _clear(self) -> None:
+        self._entries, self._records = [], []
+        self._rows = self._bytes = 0
+
+    def _is_as_it_was_read(self, entry: Entry) -> bool:
+        if self.tree is None or self.tree.stat(entry.record.path_bytes) == entry.record.stat:
+            return True
+        self.unstable(entry.record)
+        return False
+
+    def _publish(self, entries: list[Entry], records: list[FileRecord]) -> None:
+        entries = self._with_vectors(entries)
+        with self.catalog.writing() as session:
+            generations = session.begin(self.targets.ids, len(entries))
+        try:
+            filled = {target.table.id: self._write(target, entries, generations) for target in self.targets.all}
+        except BaseException:
+            with self.catalog.writing() as session:
+                session.abandon(generations, at=0.0)
+            raise
+        at = time.time()
+        indexed_at = self.now().isoformat()
+        live = self.targets.live.table.id
+        with self.catalog.writing() as session:
+            for entry in entries:
+                if entry.packed is not None:
+                    session.keep_text(entry.record.content_hash, entry.record.extractor, entry.packed)
+            session.publish(
+                [
+                    Publication(record=self._published(entry, generation, filled[live], indexed_at))
+                    for entry, generation in zip(entries, generations, strict=True)
+                ],
+                table_ids=self.targets.ids,
+                at=at,
+            )
+            if records:
+                session.record(records, at=at)
+            if self.targets.filling is not None:
+                counted = filled[self.targets.filling.table.id]
+                whole = [generation for generation, missing in counted.items() if not missing]
+                session.mark_filled(self.targets.filling.table.id, whole)
+            self._forget_journal(session.drop_vectors, entries)
+
+    def _published(
+        self, entry: Entry, generation: Generation, filled: Mapping[Generation, int], indexed_at: str
+    ) -> FileRecord:
+        return attrs.evolve(
+            entry.record,
+            live_generation=generation,
+            missing_vectors=filled.get(generation, 0),
+            indexed_at=indexed_at,
+        )
+
+    def _forget_journal(self, drop: Callable[[str, list[bytes]], None], entries: list[Entry]) -> None:
+        """The tables hold these vectors now."""
+        for target in self.targets.all:
+            if target.embedder is None or target.in_process:
+                continue
+            held = [
+                input_hash(passage.embedded_text)
+                for entry in entries
+                for passage, vector in zip(entry.passages, entry.vectors.get(target.table.id, ()), strict=False)
+                if vector is not None
+            ]
+            drop(target.table.identity.embedder.key, held)
+
+    def _write(self, target: Target, entries: list[Entry], generations: list[Generation]) -> dict[Generation, int]:
+        """Write the rows of every entry to one table; returns, by generation, how many have no vector.
+
+        A generation whose twin this table does not hold yet is not among them.
+        """
+        missing: dict[Generation, int] = {}
+        pending: list[ChunkRow] = []
+        for entry, generation in zip(entries, generations, strict=True):
+            if entry.copy_of is None:
+                missing[generation] = 0
+        for row in self._rows_of(target, entries, generations):
+            missing[row.generation] = missing.get(row.generation, 0) + (row.vector is None)
+            pending.append(row)
+            if len(pending) >= BATCH_ROWS:
+                self._add(target, pending)
+        self._add(target, pending)
+        self.chunks.fold(target.table.name)
+        return missing
+
+    def _add(self, target: Target, pending: list[ChunkRow]) -> None:
+        if pending:
+            self.chunks.add(target.table.name, pending)
+            self.added_rows += len(pending)
+            pending.clear()
+
+    def _rows_of(self, target: Target, entries: list[Entry], generations: list[Generation]) -> Iterator[ChunkRow]:
+        copies: dict[Generation, list[tuple[FileRecord, Generation]]] = {}
+        at = self.now().isoformat()
+        for entry, generation in zip(entries, generations, strict=True):
+            if entry.copy_of is not None:
+                copies.setdefault(entry.copy_of, []).append((entry.record, generation))
+                continue
+            vectors = entry.vectors.get(target.table.id) or [None] * len(entry.passages)
+            yield from new_rows(entry.record, generation, entry.passages, vectors, at)
+        if copies:
+            for row in self.chunks.read_generations(target.table.name, copies.keys()):
+                for record, generation in copies[row.generation]:
+                    yield moved_row(row, record, generation)
+
+    def _with_vectors(self, entries: list[Entry]) -> list[Entry]:
+        """Ask the servers among the embedders for what is missing, as long as a batch may take."""
+        for target in self.targets.all:
+            if target.embedder is not None:
+                entries = self._embedded(target, entries)
+        return entries
+
+    def _embedded(self, target: Target, entries: list[Entry]) -> list[Entry]:
+        assert target.embedder is not None
+        wanting = [entry for entry in entries if entry.copy_of is None and target.table.id not in entry.vectors]
+        if not wanting:
+            return entries
+        texts = [passage.embedded_text for entry in wanting for passage in entry.passages]
+        vectors, error = self.embedding.embed(
+            target.embedder,
+            texts,
+            known=self._used_before(target, wanting),
+            until=self.clock() + BATCH_SECONDS,
+            told=self.embedded,
+        )
+        if error is not None:
+            self.lost_provider(error)
+        for entry in wanting:
+            if count := self.embedding.refusals(passage.embedded_text for passage in entry.passages):
+                self.left_out(entry.record, count)
+        given = {id(entry) for entry in wanting}
+        return [
+            attrs.evolve(
+                entry,
+                vectors={
+                    **entry.vectors,
+                    target.table.id: [vectors.get(input_hash(p.embedded_text)) for p in entry.passages],
+                },
+            )
+            if id(entry) in given
+            else entry
+            for entry in entries
+        ]
+
+    def _used_before(self, target: Target, entries: list[Entry]) -> dict[bytes, bytes]:
+        """Vectors of the passages that these entries replace: an edited page keeps most of them."""
+        replaced = [entry.replaces for entry in entries if entry.replaces is not None]
+        if not replaced:
+            return {}
+        known: dict[bytes, bytes] = {}
+        for row in self.chunks.read_generations(target.table.name, replaced):
+            if row.vector is not None:
+                known[input_hash(stored_input(row))] = row.vector
+        return known
+
+
+def new_rows(
+    record: FileRecord,
+    generation: Generation,
+    passages: Sequence[PreparedPassage],
+    vectors: Sequence[bytes | None],
+    indexed_at: str,
+) -> Iterator[ChunkRow]:
+    """Make the rows of a file's passages."""
+    path, name = displayable(record.path_bytes), name_of(record.path_bytes)
+    extension, modified_at = extension_of(name), record.stat.modified_at
+    for index, (passage, vector) in enumerate(zip(passages, vectors, strict=True)):
+        yield ChunkRow(
+            generation=generation,
+            file_id=record.id,
+            source_id=record.source_id,
+            path=path,
+            file_name=name,
+            extension=extension,
+            title=record.title,
+            text=passage.text,
+            words=passage.words,
+            vector=vector,
+            index=index,
+            content_hash=record.content_hash,
+            modified_at=modified_at,
+            indexed_at=indexed_at,
+            passage=passage.passage,
+            metadata=passage.metadata,
+        )
+
+
+def moved_row(row: ChunkRow, record: FileRecord, generation: Generation) -> ChunkRow:
+    """Copy a row, vector included, to another place: only path, name, date and their words differ."""
+    path, name = displayable(record.path_bytes), name_of(record.path_bytes)
+    _, context, _ = packing.read_metadata(row.metadata)
+    return attrs.evolve(
+        row,
+        generation=generation,
+        file_id=record.id,
+        source_id=record.source_id,
+        path=path,
+        file_name=name,
+        extension=extension_of(name),
+        words=passage_words(row.text, context=context, file_name=name, path=path),
+        modified_at=record.stat.modified_at,
+    )
+
+
+def reworded(prepared: PreparedFile, path_bytes: bytes) -> tuple[PreparedPassage, ...]:
+    """Give the passages of a file to its twin at another path."""
+    path, name = displayable(path_bytes), name_of(path_bytes)
+    return tuple(
+        attrs.evolve(p, words=passage_words(p.text, context=p.context, file_name=name, path=path))
+        for p in prepared.passages
+    )

@@ -1,0 +1,43 @@
+"""Trouble with a provider: told to the person, and remembered until the end of the run."""
+
+from attrs import define
+
+from openmind.application.indexing.run_log import RunLog
+from openmind.domain.errors import OpenMindError, ProviderError, ProviderUnreachable
+from openmind.domain.files import FileRecord
+from openmind.domain.paths import displayable
+from openmind.domain.sentences import as_sentence
+
+
+@define
+class ProviderTrouble:
+    """What providers could not do in a run. Serves one thread."""
+
+    log: RunLog
+    first: str = ""
+    """The first failure that may be over soon; a background job waits for that."""
+
+    def chosen_otherwise(self, sentence: str) -> None:
+        """Hear that the run does not go as configured."""
+        self.first = self.first or sentence
+        self.log.notice(sentence)
+
+    def lost_embedder(self, error: ProviderError) -> None:
+        """Hear that vectors could not be made; passages go live without them."""
+        told = "What was read is found by its words; vectors follow with the next index run."
+        self.first = self.first or error.message
+        self.log.notice(f"{as_sentence(error.message)} {told}")
+
+    def refused_passages(self, file: FileRecord, count: int) -> None:
+        """Hear that the embedder cannot take some passages of a file."""
+        passages = "one of its passages" if count == 1 else f"{count} of its passages"
+        self.log.notice(
+            f"{displayable(file.path_bytes)}: the embedding model fails at {passages}, found by its words alone."
+        )
+
+    def lost_describer(self, error: OpenMindError) -> None:
+        """Hear that no more pictures can be described."""
+        told = "Pictures are found by what is written on them; descriptions follow with the next index run."
+        if isinstance(error, ProviderUnreachable):  # it may be back soon
+            self.first = self.first or error.message
+        self.log.notice(f"{as_sentence(error.message)} {told}")

@@ -1,0 +1,201 @@
+"""Makes the vectors that are still missing: of a table that is filled, and of passages that went live by words."""
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+import attrs
+from attrs import define
+
+from openmind.application.indexing.batch import BATCH_ROWS
+from openmind.application.indexing.embedding import Embedding, embed_whole, input_hash
+from openmind.application.indexing.tables import Target
+from openmind.domain.chunks import ChunkRow
+from openmind.domain.errors import ProviderError
+from openmind.domain.files import FileRecord
+from openmind.domain.ids import FileId, Generation
+from openmind.domain.packing import stored_input
+from openmind.ports.catalog import Catalog, Publication
+from openmind.ports.chunk_store import ChunkStore
+from openmind.ports.embedding_provider import EmbeddingProvider
+
+PAGE = 500
+"""Files that are looked up at once."""
+STEP_S = 0.5
+"""How long a server is kept busy before a wish to stop is heard."""
+STEP_TEXTS = 1_000
+"""The same for an embedder that runs in this process."""
+
+
+@define(kw_only=True)
+class VectorsLater:
+    """Embeds passages that are stored already. Needs the index lock; reads no user file."""
+
+    catalog: Catalog
+    chunks: ChunkStore
+    embedding: Embedding
+    embedded: Callable[[int], None]
+    """Hears how many passages were embedded."""
+    heed: Callable[[], None]
+    """Called between batches; raises to end the work, which goes on with the next run."""
+    left_out: Callable[[FileRecord, int], None] = lambda record, count: None
+    """Hears of a file with passages that the embedder cannot take, and how many they are."""
+    clock: Callable[[], float] = time.monotonic
+
+    def fill(self, live: Target, filling: Target) -> ProviderError | None:
+        """Copy every live passage to the filling table, with vectors of its embedder; then switch.
+
+        Returns:
+            The provider's error that ended the work early, if one did.
+        """
+        if filling.embedder is None:
+            return None  # the run has told why
+        after: FileId | None = None
+        while True:
+            self.heed()
+            with self.catalog.reading() as snapshot:
+                files = snapshot.unfilled(filling.table.id, after=after, limit=PAGE)
+            if not files:
+                with self.catalog.writing() as session:
+                    session.switch(filling.table.id)
+                return None
+            for group in _groups(files):
+                after = group[-1].id
+                error = self._fill(live, filling, filling.embedder, group)
+                if error is not None:
+                    return error
+
+    def complete(self, live: Target) -> ProviderError | None:
+        """Give vectors to the live passages that have none, as new generations.
+
+        Returns:
+            The provider's error that ended the work early, if one did.
+        """
+        after: FileId | None = None
+        while True:
+            self.heed()
+            with self.catalog.reading() as snapshot:
+                files = snapshot.files_without_vectors(after=after, limit=PAGE)
+            if not files or live.embedder is None:
+                return None  # the run has told why there is no embedder
+            for group in _groups(files):
+                after = group[-1].id
+                error = self._complete(live, live.embedder, group)
+                if error is not None:
+                    return error
+
+    def _fill(
+        self, live: Target, filling: Target, embedder: EmbeddingProvider, files: Sequence[FileRecord]
+    ) -> ProviderError | None:
+        generations = [file.live_generation for file in files if file.live_generation is not None]
+        rows = list(self.chunks.read_generations(live.table.name, generations))
+        vectors, error = self._vectors(filling, embedder, rows)
+        self._tell_refusals(files, rows)
+        whole = self._whole(generations, rows, vectors)
+        name = filling.table.name
+        self.chunks.delete(name, whole)  # rows that went there without a vector
+        self.chunks.add(
+            name,
+            [
+                attrs.evolve(row, vector=vectors.get(input_hash(stored_input(row))))
+                for row in rows
+                if row.generation in whole
+            ],
+        )
+        self.chunks.fold(name)
+        with self.catalog.writing() as session:
+            session.mark_filled(filling.table.id, whole)
+            session.drop_vectors(embedder.identity.key, list(vectors))
+        return error
+
+    def _complete(self, live: Target, embedder: EmbeddingProvider, files: Sequence[FileRecord]) -> ProviderError | None:
+        by_generation = {file.live_generation: file for file in files if file.live_generation is not None}
+        rows = list(self.chunks.read_generations(live.table.name, by_generation.keys()))
+        known = {input_hash(stored_input(row)): row.vector for row in rows if row.vector is not None}
+        vectors, error = self._vectors(live, embedder, [row for row in rows if row.vector is None])
+        self._tell_refusals(files, rows)
+        vectors.update(known)
+        gained = {row.generation for row in rows if row.vector is None and input_hash(stored_input(row)) in vectors}
+        whole = [number for number in self._whole(list(by_generation), rows, vectors) if number in gained]
+        if not whole:
+            return error
+        ids = [live.table.id]
+        with self.catalog.writing() as session:
+            fresh = dict(zip(whole, session.begin(ids, len(whole)), strict=True))
+        self.chunks.add(
+            live.table.name,
+            [
+                attrs.evolve(row, generation=fresh[row.generation], vector=vectors.get(input_hash(stored_input(row))))
+                for row in rows
+                if row.generation in fresh
+            ],
+        )
+        self.chunks.fold(live.table.name)
+        without = Counter(row.generation for row in rows if input_hash(stored_input(row)) not in vectors)
+        with self.catalog.writing() as session:
+            publications = [
+                Publication(record=attrs.evolve(by_generation[old], live_generation=new, missing_vectors=without[old]))
+                for old, new in fresh.items()
+            ]
+            session.publish(publications, table_ids=ids, at=time.time())
+            session.drop_vectors(embedder.identity.key, list(vectors))
+        return error
+
+    def _tell_refusals(self, files: Sequence[FileRecord], rows: Sequence[ChunkRow]) -> None:
+        for file in files:
+            texts = (stored_input(row) for row in rows if row.generation == file.live_generation)
+            if self.embedding.refused and (count := self.embedding.refusals(texts)):
+                self.left_out(file, count)
+
+    def _whole(
+        self, generations: Sequence[Generation], rows: Sequence[ChunkRow], vectors: dict[bytes, bytes]
+    ) -> list[Generation]:
+        """Generations of which every passage has a vector now, or will never have one."""
+        lacking = {row.generation for row in rows if self.embedding.lacks(stored_input(row), vectors)}
+        return [generation for generation in generations if generation not in lacking]
+
+    def _vectors(
+        self, target: Target, embedder: EmbeddingProvider, rows: Sequence[ChunkRow]
+    ) -> tuple[dict[bytes, bytes], ProviderError | None]:
+        texts = [stored_input(row) for row in rows]
+        if target.in_process:
+            return self._in_process(embedder, texts)
+        vectors: dict[bytes, bytes] = {}
+        lacking = texts
+        while lacking:
+            self.heed()
+            until = self.clock() + STEP_S
+            vectors, error = self.embedding.embed(embedder, texts, known=vectors, until=until, told=self.embedded)
+            if error is not None:
+                return vectors, error
+            lacking = [text for text in texts if self.embedding.lacks(text, vectors)]
+        return vectors, None
+
+    def _in_process(
+        self, embedder: EmbeddingProvider, texts: Sequence[str]
+    ) -> tuple[dict[bytes, bytes], ProviderError | None]:
+        vectors: dict[bytes, bytes] = {}
+        for start in range(0, len(texts), STEP_TEXTS):
+            self.heed()
+            some = texts[start : start + STEP_TEXTS]
+            try:
+                matrix = embed_whole(embedder, some)
+            except ProviderError as error:
+                return vectors, error
+            self.embedded(len(some))
+            vectors.update({input_hash(text): matrix.row_bytes(at) for at, text in enumerate(some)})
+        return vectors, None
+
+
+def _groups(files: Sequence[FileRecord]) -> Iterator[list[FileRecord]]:
+    """Cut a page of files into groups of a batch's size; a file larger than that is a group of its own."""
+    group: list[FileRecord] = []
+    rows = 0
+    for file in files:
+        if group and rows + file.chunk_count > BATCH_ROWS:
+            yield group
+            group, rows = [], 0
+        group.append(file)
+        rows += file.chunk_count
+    if group:
+        yield group

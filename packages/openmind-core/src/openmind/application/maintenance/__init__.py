@@ -1,0 +1,1 @@
+"""What keeps a memory sound, and what takes it elsewhere."""

@@ -1,0 +1,150 @@
+"""Doctor: compares both stores with each other, looks at the home, and mends what it may."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+from openmind.application.indexing.service import IndexService
+from openmind.application.jobs.service import JobService
+from openmind.application.maintenance import findings
+from openmind.application.maintenance.comparing import StoreComparison, compare
+from openmind.application.maintenance.home_keeping import HomeKeeping
+from openmind.application.recovering.rebuilding import Rebuild
+from openmind.application.recovering.recovery import Recovery
+from openmind.application.recovering.suspicion import damage
+from openmind.application.recovering.sweeping import Sweeping
+from openmind.domain.checkup import Checkup, Finding, Repair
+from openmind.domain.errors import IndexingBusy, StoreReadOnly
+from openmind.domain.models import ProviderHealth
+from openmind.domain.plugins import PluginReports
+from openmind.domain.upkeep import HomeCondition
+from openmind.ports.storage import Storage, StorageHealth
+
+
+@frozen(kw_only=True)
+class Doctor:
+    """Examines a memory, and repairs it."""
+
+    storage: Storage
+    jobs: JobService
+    indexing: IndexService
+    keeper: HomeKeeping
+    provider_health: Callable[[], ProviderHealth]
+    plugins: PluginReports
+    home: Path
+    version: str
+
+    def examine(self) -> Checkup:
+        """Look at everything; changes nothing. The stores are compared only while nobody indexes."""
+        health = self.storage.examine()
+        condition = self.keeper.condition()
+        lock, compared = "free", None
+        unwritable = unexamined = ""
+        try:
+            self.jobs.refuse_beside_job()
+            with self.storage.index_lock():
+                compared = compare(self.storage)
+        except IndexingBusy as busy:
+            lock = busy.message
+            unexamined = f"The stores were not compared with each other: {busy.message}"
+        except StoreReadOnly as error:
+            lock, unwritable = "cannot be taken: the home is read-only", error.message
+            compared = compare(self.storage)
+        found = (
+            *findings.of_writing(unwritable),
+            *findings.of_home(condition, idle=compared is not None),
+            *findings.of_catalog(health),
+            *(findings.of_stores(compared) if compared is not None else ()),
+            *(
+                self._of_files()
+                if compared is not None and not any(table.unreadable for table in compared.tables)
+                else ()
+            ),
+            *findings.of_jobs(self.jobs.current(), self.jobs.now()),
+            *findings.of_plugins(self.plugins),
+            *findings.of_provider(self.provider_health),
+        )
+        facts = tuple(self._facts(health, condition, lock, compared))
+        return Checkup(facts=facts, findings=found, unexamined=unexamined)
+
+    def _of_files(self) -> Iterator[Finding]:
+        with self.storage.catalog.reading() as snapshot:
+            told = damage(snapshot, self.storage.chunks)
+        if told:
+            yield Finding(code="index.damaged", message=told, repair="makes what is damaged anew")
+
+    def repair(self) -> Repair:
+        """Mend what can be mended without reading a file of the person. Done again, it does nothing.
+
+        Raises:
+            IndexingBusy: something is being indexed.
+            StoreError: the memory cannot be written.
+        """
+        self.jobs.refuse_beside_job()
+        with self.storage.index_lock():
+            done = list(self._mend_stores())
+            leftovers = self.keeper.drop_leftovers()
+        closed = self.keeper.close_to_others()
+        self.storage.catalog.tidy()
+        if leftovers:
+            done.append(f"Deleted {leftovers} temporary folders of processes that are gone.")
+        if closed:
+            done.append(f"Took away from others the right to look into {closed} entries of the home.")
+        return Repair(done=tuple(done), left=self.examine().findings)
+
+    def _facts(
+        self, health: StorageHealth, condition: HomeCondition, lock: str, compared: StoreComparison | None
+    ) -> Iterator[tuple[str, str]]:
+        yield "version", self.version
+        yield "home", str(self.home)
+        yield from health.versions.items()
+        with self.storage.catalog.reading() as snapshot:
+            counts = snapshot.counts()
+        yield "files", f"{counts.files:,} known, {counts.indexed_files:,} searchable"
+        yield "passages", f"{counts.chunks:,}"
+        for found in compared.tables if compared else ():
+            yield f"table {found.table.name}", f"{found.table.state.value}, {found.rows:,} rows"
+        yield "size on disk", f"{condition.contents.size_bytes / 1e6:,.1f} MB"
+        yield "free on disk", f"{condition.free_bytes / 1e6:,.1f} MB"
+        yield "index lock", lock
+
+    # mending
+
+    def _mend_stores(self) -> Iterator[str]:
+        before = compare(self.storage)
+        recovery = Recovery(catalog=self.storage.catalog, chunks=self.storage.chunks)
+        yield from recovery.recover(closely=True)
+        if before.begun:
+            yield f"Gave up {before.begun:,} versions of files that were never finished."
+        for found in before.tables:
+            if found.orphans:
+                yield f"Deleted {found.orphans:,} versions of files that nobody knew."
+        for name in before.unknown_tables:
+            self.storage.chunks.drop(name)
+            yield f"Deleted the table {name}, which the catalog did not know."
+        rebuilt = self._rebuild()
+        if rebuilt:
+            yield f"Made the passages of {rebuilt:,} files again from the kept text."
+        sweeping = Sweeping(catalog=self.storage.catalog, chunks=self.storage.chunks)
+        sweeping.sweep()
+        if self.storage.examine().quarantined:
+            self.storage.chunks.discard_quarantined()
+            yield "Deleted what had been moved aside because it could not be read."
+        with self.storage.catalog.writing() as session:
+            session.drop_unused_texts()
+        sweeping.clean()
+        sweeping.erase()
+        sweeping.seal()
+
+    def _rebuild(self) -> int:
+        with self.storage.catalog.reading() as snapshot:
+            if not snapshot.files_without_passages(after=None, limit=1):
+                return 0
+        choice = self.indexing.means.choice()
+        rebuild = Rebuild(
+            storage=self.storage,
+            preparer=self.indexing.means.preparer,
+            now=self.indexing.means.now,
+        )
+        return rebuild.carry_out(choice.targets(choice.outlook()))

@@ -1,0 +1,53 @@
+"""Maintenance: what keeps a memory sound, small and private."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from attrs import frozen
+
+from openmind.application.maintenance.doctor import Doctor
+from openmind.application.maintenance.exporting import ExchangeService
+from openmind.application.maintenance.flushing import FlushService
+from openmind.application.maintenance.source_coverage import CoverageService
+from openmind.domain.archives import ImportReport, Manifest
+from openmind.domain.checkup import Checkup, Repair
+from openmind.domain.coverage import SourceCoverage
+from openmind.domain.upkeep import FlushPlan
+
+
+@frozen(kw_only=True)
+class MaintenanceService:
+    """Examines, repairs and empties a memory. Files of the person are never changed."""
+
+    doctor: Doctor
+    flushing: FlushService
+    covering: CoverageService
+    exchange: ExchangeService
+
+    def examine(self) -> Checkup:
+        """Look for what is wrong; see `Doctor.examine`."""
+        return self.doctor.examine()
+
+    def repair(self) -> Repair:
+        """Mend what can be mended; see `Doctor.repair`."""
+        return self.doctor.repair()
+
+    def coverage(self) -> Iterator[SourceCoverage]:
+        """Say how much of each source can be found; see `CoverageService.sweep`."""
+        return self.covering.sweep()
+
+    def export(self, path: Path) -> Manifest:
+        """Write everything that is remembered to one file; see `ExchangeService.export`."""
+        return self.exchange.export(path)
+
+    def import_(self, path: Path, *, enable_missing: bool = False) -> ImportReport:
+        """Read such a file into an empty memory; see `ExchangeService.import_`."""
+        return self.exchange.import_(path, enable_missing=enable_missing)
+
+    def plan_flush(self, *, include_sources: bool = False) -> FlushPlan:
+        """Say what a flush would delete; see `FlushService.plan`."""
+        return self.flushing.plan(include_sources=include_sources)
+
+    def flush(self, plan: FlushPlan, *, wait_s: float = 10.0) -> bool:
+        """Empty the memory; see `FlushService.flush`."""
+        return self.flushing.flush(plan, wait_s=wait_s)

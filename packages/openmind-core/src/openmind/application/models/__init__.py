@@ -1,0 +1,1 @@
+"""What embeds, answers and describes."""

@@ -1,0 +1,194 @@
+"""Models: what the provider offers, and which of it is used."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+
+from attrs import evolve, frozen
+
+from openmind.application.models.embedders import BUILTIN
+from openmind.domain.errors import JobActive, ModelNotFound, OpenMindError
+from openmind.domain.models import (
+    ModelAction,
+    ModelInfo,
+    ModelSelection,
+    ProviderChoice,
+    ProviderHealth,
+    ProviderInfo,
+    SelectionReport,
+)
+from openmind.ports.model_provider import ModelProvider
+
+LIST = "See: `openmind models list`."
+
+
+@frozen(kw_only=True)
+class ModelService:
+    """Talks to the configured provider, or to one that may become it."""
+
+    configured_name: str
+    """The provider that the configuration names."""
+    selection: ModelSelection
+    """The models that it names."""
+    configured: Callable[[], ModelProvider]
+    """Gives that provider; it stays open."""
+    reach: Callable[[ProviderChoice], ModelProvider]
+    """Makes a provider that is not configured; whoever asks closes it."""
+    installed: Callable[[], tuple[ProviderInfo, ...]]
+    save: Callable[[ModelSelection, ProviderChoice | None, bool | None], None]
+    """Writes the configuration; the provider stays as it is without a choice, and so does whether pictures count."""
+    busy: Callable[[], bool]
+    """Whether anything is being indexed."""
+    choice: ProviderChoice | None = None
+
+    def at(self, choice: ProviderChoice) -> "ModelService":
+        """The same service as if another provider was configured; selecting models there configures it."""
+        return evolve(self, choice=choice)
+
+    @property
+    def provider_name(self) -> str:
+        """Whose models these are."""
+        return self.configured_name if self.choice is None else self.choice.name
+
+    def providers(self) -> tuple[ProviderInfo, ...]:
+        """List the providers that are installed, in order of name."""
+        return self.installed()
+
+    def health(self) -> ProviderHealth:
+        """Say whether the provider answers."""
+        with self._provider() as provider:
+            return provider.health()
+
+    def list(self) -> tuple[ModelInfo, ...]:
+        """List the models that can be chosen: the provider's and, last, the embedder that comes with OpenMind.
+
+        Raises:
+            ProviderUnreachable, ProviderError
+        """
+        with self._provider() as provider:
+            return (*provider.models(), *self._builtin())
+
+    def load(self, keys: Sequence[str] | None = None) -> tuple[ModelAction, ...]:
+        """Load models, one action a model in order; None loads the configured ones.
+
+        Raises:
+            ModelNotFound: the provider has no model of that name.
+            ProviderUnreachable, ProviderError
+        """
+        wanted = _keys(self.selection) if keys is None else tuple(dict.fromkeys(keys))
+        with self._provider() as provider:
+            if set(wanted) - {BUILTIN}:
+                _require(wanted, _by_key(provider.models()))
+            return _load(provider, wanted)
+
+    def select(self, wanted: ModelSelection, *, load: bool = True, images: bool | None = None) -> SelectionReport:
+        """Choose models, and write them down; the memory must be opened again to use them.
+
+        With `load`, models of the former configuration that are not chosen any more are unloaded, and the chosen ones
+        loaded; a failure of that is a status. Otherwise the provider's memory is left alone.
+
+        Args:
+            wanted: the models.
+            load: whether the provider's memory follows.
+            images: whether pictures are indexed at all; None leaves that as it is.
+
+        Raises:
+            JobActive: something is being indexed.
+            ModelNotFound: there is no such model, or it cannot do what it is chosen for.
+            ProviderUnreachable, ProviderError: the models could not be looked up.
+            ConfigError: the configuration cannot be written.
+        """
+        require_idle(self.busy())
+        with self._provider() as provider:
+            # The embedder that comes with OpenMind needs no server that answers.
+            served = set(_keys(wanted)) - {BUILTIN}
+            _check(wanted, _by_key(provider.models()) if served else {})
+            self.save(wanted, self.choice, images)
+            return SelectionReport(
+                provider=self.provider_name,
+                selection=wanted,
+                embedder_changed=_embedder(self.provider_name, wanted)
+                != _embedder(self.configured_name, self.selection),
+                unloaded=self._unload_former(wanted) if load else (),
+                loaded=_load(provider, _keys(wanted)) if load else (),
+            )
+
+    @contextmanager
+    def _provider(self) -> Iterator[ModelProvider]:
+        if self.choice is None:
+            yield self.configured()
+        else:
+            with closing(self.reach(self.choice)) as provider:
+                yield provider
+
+    def _unload_former(self, wanted: ModelSelection) -> tuple[ModelAction, ...]:
+        kept = _keys(wanted) if self.provider_name == self.configured_name else ()
+        keys = [key for key in _keys(self.selection) if key not in {BUILTIN, *kept}]
+        try:
+            return self.configured().unload(keys) if keys else ()
+        except OpenMindError as error:  # the former provider may be what went wrong, and why another is chosen
+            return tuple(ModelAction(model=key, status=f"failed: {error.message}") for key in keys)
+
+    def _builtin(self) -> tuple[ModelInfo, ...]:
+        if self.provider_name == BUILTIN:
+            return ()
+        with closing(self.reach(ProviderChoice(name=BUILTIN))) as provider:
+            return provider.models()
+
+
+def require_idle(busy: bool) -> None:
+    """Refuse to change models under a run that uses them.
+
+    Raises:
+        JobActive
+    """
+    if busy:
+        raise JobActive(
+            "The models cannot be changed while files are being indexed",
+            hint="Wait until that is done, or stop it: `openmind index stop`.",
+        )
+
+
+def _keys(selection: ModelSelection) -> tuple[str, ...]:
+    """The models of a selection, each once."""
+    chosen = (selection.chat_model, selection.embedding_model, selection.image_model)
+    return tuple(dict.fromkeys(key for key in chosen if key is not None))
+
+
+def _by_key(models: Iterable[ModelInfo]) -> dict[str, ModelInfo]:
+    return {model.key: model for model in models}
+
+
+def _embedder(provider: str, selection: ModelSelection) -> tuple[str, str]:
+    """Name an embedder as the identity of an index does."""
+    model = selection.embedding_model
+    return (BUILTIN if model == BUILTIN else provider, model)
+
+
+def _load(provider: ModelProvider, keys: Sequence[str]) -> tuple[ModelAction, ...]:
+    served = [key for key in keys if key != BUILTIN]
+    actions = {action.model: action for action in provider.load(served)} if served else {}
+    actions[BUILTIN] = ModelAction(model=BUILTIN, status="loaded", skipped=True)
+    return tuple(actions[key] for key in keys if key in actions)
+
+
+def _require(keys: Iterable[str], known: Collection[str]) -> None:
+    for key in keys:
+        if key != BUILTIN and key not in known:
+            raise ModelNotFound(f"There is no model {key}", hint=LIST)
+
+
+def _check(wanted: ModelSelection, known: Mapping[str, ModelInfo]) -> None:
+    """Refuse models that are not there, or of the wrong kind."""
+    if wanted.chat_model == BUILTIN:
+        raise ModelNotFound("The model builtin cannot chat", hint=LIST)
+    if wanted.image_model == BUILTIN:
+        raise ModelNotFound("The model builtin cannot see images", hint=LIST)
+    _require(_keys(wanted), known)
+    chat, image = known.get(wanted.chat_model or ""), known.get(wanted.image_model or "")
+    embedder = None if wanted.embedding_model == BUILTIN else known[wanted.embedding_model]
+    if chat is not None and chat.type != "llm":
+        raise ModelNotFound(f"The model {chat.key} cannot chat", hint=LIST)
+    if embedder is not None and embedder.type != "embedding":
+        raise ModelNotFound(f"The model {embedder.key} is no embedding model", hint=LIST)
+    if image is not None and not image.supports_images:
+        raise ModelNotFound(f"The model {image.key} cannot see images", hint=LIST)

@@ -1,0 +1,111 @@
+"""Brings both stores together at the start of a run: whatever happened before, what follows starts from the truth."""
+
+from collections.abc import Iterator
+from itertools import islice
+
+import attrs
+from attrs import frozen
+
+from openmind.application.recovering.differences import Difference, differences, is_dead
+from openmind.application.recovering.suspicion import SUSPECT, seal_key
+from openmind.domain.errors import StoreDamaged
+from openmind.domain.index import IndexTable, TableState, Visibility
+from openmind.ports.catalog import Catalog
+from openmind.ports.chunk_store import ChunkStore, TableChanges
+
+PAGE = 5_000
+"""Differences that are settled at once."""
+
+
+@frozen(kw_only=True)
+class Recovery:
+    """Repairs. Needs the index lock."""
+
+    catalog: Catalog
+    chunks: ChunkStore
+
+    def recover(self, *, closely: bool = False) -> tuple[str, ...]:
+        """Give up what was begun, compare the stores if anything but a finished run touched them.
+
+        Args:
+            closely: compare the stores in any case, and look at every byte on the disk.
+
+        Returns:
+            A sentence for each thing that had to be mended.
+        """
+        with self.catalog.reading() as snapshot:
+            begun = bool(snapshot.intents())
+            tables = snapshot.tables()
+            seals = {table.id: snapshot.setting(seal_key(table)) or "" for table in tables}
+            suspected = snapshot.setting(SUSPECT) is not None
+        closely |= suspected
+        if begun:
+            with self.catalog.writing() as session:
+                session.abandon_all(at=0.0)
+        told: list[str] = []
+        self.drop_dead()
+        for table in tables:
+            if table.state is TableState.DEAD:
+                continue
+            changes = self.chunks.compare(table.name, seals[table.id], closely=closely)
+            if changes or closely:
+                told += self._reconcile(table, changes, thoroughly=suspected)
+        if suspected:
+            with self.catalog.writing() as session:
+                session.set_setting(SUSPECT, None)
+        return tuple(told)
+
+    def drop_dead(self) -> None:
+        """Delete the tables that nobody searches or fills any more."""
+        with self.catalog.reading() as snapshot:
+            dead = [table for table in snapshot.tables() if table.state is TableState.DEAD]
+        for table in dead:
+            self.chunks.drop(table.name)
+            with self.catalog.writing() as session:
+                session.forget_table(table.id)
+                session.set_setting(seal_key(table), None)
+
+    def _reconcile(self, table: IndexTable, changes: TableChanges, *, thoroughly: bool) -> Iterator[str]:
+        """Mend the indexes of a table, then compare, row for row, what the catalog says is there with what is there."""
+        try:
+            mended = self.chunks.mend(table.name, changes, thoroughly=thoroughly)
+            counts = self.chunks.counts(table.name)
+        except StoreDamaged:
+            self._rebuild(table)
+            yield "The index could not be read. It was moved aside and is made again from the kept text."
+            return
+        if mended:
+            yield "Parts of the index were damaged and have been made anew."
+        lost = 0
+        with self.catalog.reading() as snapshot:
+            visibility = snapshot.visibility(table.id)
+            filling = table.state is TableState.FILLING
+            expected = snapshot.filled_generations(table.id) if filling else snapshot.live_generations()
+            found = differences(counts, expected)
+            while some := list(islice(found, PAGE)):
+                lost += self._settle(table, some, visibility)
+        if lost and not filling:
+            yield f"The index had lost passages of {lost:,} files; they are made again from the kept text."
+
+    def _settle(self, table: IndexTable, found: list[Difference], visibility: Visibility) -> int:
+        """Delete the rows that should not be there, or not in that number; returns of how many files some are missing.
+
+        Those files lose their generation: the next plan makes their passages again.
+        """
+        strangers = {each.generation for each in found if each.rows and not is_dead(each.generation, visibility)}
+        if strangers:
+            self.chunks.delete(table.name, strangers)
+        lost = [each for each in found if each.expected]
+        with self.catalog.writing() as session:
+            if table.state is TableState.FILLING:
+                session.unmark_filled(table.id, [each.generation for each in lost])
+            elif lost:
+                records = session.files([each.file_id for each in lost]).values()
+                session.record([attrs.evolve(record, live_generation=None) for record in records], at=0.0)
+        return len(lost)
+
+    def _rebuild(self, table: IndexTable) -> None:
+        self.chunks.quarantine(table.name)
+        self.chunks.create(table.name, dimension=table.identity.embedder.dimension)
+        with self.catalog.writing() as session:
+            session.empty_table(table.id, at=0.0)

@@ -1,0 +1,275 @@
+"""Search: what is asked, of which files, and how it ended."""
+
+import time
+from collections.abc import Callable
+from functools import partial
+
+from attrs import evolve, field, frozen
+
+from openmind.application.models.embedders import BUILTIN
+from openmind.application.patience import patiently
+from openmind.application.recovering.suspicion import suspect
+from openmind.application.searching.snapshot_search import Findings, Question, SnapshotSearch
+from openmind.application.searching.tallies import PassageTally, count
+from openmind.domain.analysis import analyse_query
+from openmind.domain.arguments import text, whole_number
+from openmind.domain.errors import EmptyQuery, ProviderError, SourceNotFound, StoreDamaged, UsageError
+from openmind.domain.function_words import ENGLISH
+from openmind.domain.ids import SourceId
+from openmind.domain.index import IndexTable
+from openmind.domain.journal import SILENCE, Journal
+from openmind.domain.models import EmbedderIdentity, RetrievalProfile
+from openmind.domain.queries import AnalysedQuery
+from openmind.domain.search import (
+    MAX_QUERY_CHARS,
+    MAX_SEARCH_LIMIT,
+    SearchFilters,
+    SearchRequest,
+    SearchResult,
+    SearchState,
+    how_to_begin,
+)
+from openmind.domain.sentences import as_sentence
+from openmind.domain.sources import Source
+from openmind.domain.text import as_seen
+from openmind.ports.catalog import Catalog, MemoryCounts
+from openmind.ports.chunk_store import ChunkFilter, ChunkStore
+from openmind.ports.embedding_provider import EmbeddingProvider
+
+LONGEST_RUN = 4
+"""Longer queries have enough other words to be found by."""
+ATTEMPTS = 3
+"""A table may be replaced by another between two looks at the catalog; hardly ever twice in a row."""
+MOST_PATIENCE_S = 10.0
+"""A server that takes longer to embed a query is busy or hangs: the words have an answer meanwhile."""
+UNREADABLE = "The index cannot be read; the next `openmind index` makes it again from the kept text."
+
+
+class _TooSlow(Exception):
+    """A server took too long."""
+
+
+@frozen(kw_only=True)
+class Meaning:
+    """A query as the embedder of one table sees it."""
+
+    table: IndexTable
+    vector: bytes | None = None
+    profile: RetrievalProfile
+    notes: tuple[str, ...] = ()
+    """Why there is no vector."""
+
+
+@frozen(kw_only=True)
+class SearchService:
+    """Finds passages by words and by meaning. Thread-safe."""
+
+    catalog: Catalog
+    chunks: Callable[[], ChunkStore]
+    """Called with the first search: making the store imports its engine."""
+    embedder_for: Callable[[EmbedderIdentity], EmbeddingProvider]
+    """Gives the embedder that made a table; a `ProviderError` says why there is none."""
+    scope: tuple[SourceId, ...] | None = None
+    """Only these sources exist for whoever asks; None means all."""
+    tally: PassageTally = field(factory=PassageTally, eq=False)
+    journal: Journal = SILENCE
+    clock: Callable[[], float] = time.monotonic
+
+    def search(self, request: SearchRequest) -> SearchResult:
+        """Find the passages nearest to a query, best first.
+
+        Whatever is typed is a query: double quotes mean a phrase, everything else is plain text. A leg that cannot
+        take part, or an index that is not whole, shows in `degraded`.
+
+        Raises:
+            EmptyQuery: the query has no text.
+            UsageError: the query is too long, or a limit is out of bounds.
+            SourceNotFound: a filter names a source that is not there.
+            StoreError: the catalog cannot be read.
+        """
+        began = self.clock()
+        result = self._search(request)
+        self.journal.note(
+            "search",
+            state=result.state.value,
+            hits=len(result.hits),
+            degraded=result.degraded,
+            seconds=self.clock() - began,
+        )
+        return result
+
+    def _search(self, request: SearchRequest) -> SearchResult:
+        query = checked(request)
+        analysed = analyse_query(query)
+        question = Question(
+            query=analysed, whole=whole(query, analysed), limit=request.limit, per_file=request.per_file
+        )
+        unreadable = _result(query, SearchState.NOTHING_FOUND, Findings(), (UNREADABLE,))
+        for _ in range(ATTEMPTS):
+            meaning = self._embed(query)
+            if meaning is None:
+                return self._empty(query, unreadable)
+            try:
+                result = self._look(query, request.filters, question, meaning)
+            except StoreDamaged:
+                continue  # the table may just have been replaced: look at the catalog again
+            if result is not None and result.hits:
+                return result
+            if result is not None:
+                return self._empty(query, result)
+        suspect(self.catalog)
+        return self._empty(query, unreadable)
+
+    def _embed(self, query: str) -> Meaning | None:
+        """Embed a query for the table that is live now, outside of any transaction; None when there is none."""
+        with self.catalog.reading() as snapshot:
+            table = snapshot.live_table()
+        if table is None:
+            return None
+        if table.identity.embedder.provider == BUILTIN:
+            return self._ask(table, query)
+        deadline = self.clock() + MOST_PATIENCE_S
+
+        def heed() -> None:
+            if self.clock() > deadline:
+                raise _TooSlow
+
+        try:
+            return patiently(partial(self._ask, table, query), while_waiting=heed)
+        except _TooSlow:
+            told = f"Found by words only: {table.identity.embedder.model} did not answer within {MOST_PATIENCE_S:g} s."
+            return Meaning(table=table, profile=RetrievalProfile(), notes=(told,))
+
+    def _ask(self, table: IndexTable, query: str) -> Meaning:
+        """Ask the embedder of a table; one that is a server's may keep us waiting."""
+        identity = table.identity.embedder
+        profile = RetrievalProfile()
+        try:
+            embedder = self.embedder_for(identity)
+            profile = embedder.profile
+            vectors = embedder.embed([as_seen(query) or query], role="query")
+        except ProviderError as error:
+            note = f"Found by words only: {as_sentence(error.message)} {error.hint}".rstrip()
+            return Meaning(table=table, profile=profile, notes=(note,))
+        return Meaning(table=table, vector=vectors.row_bytes(0), profile=profile)
+
+    def _look(self, query: str, filters: SearchFilters, question: Question, meaning: Meaning) -> SearchResult | None:
+        """Search one snapshot; None when another table is live by now.
+
+        Raises:
+            StoreDamaged: the table cannot be read.
+            CatalogDamaged: the catalog cannot be read.
+        """
+        with self.catalog.reading() as snapshot:
+            table = snapshot.live_table()
+            if table is None or table.identity.embedder != meaning.table.identity.embedder:
+                return None
+            sources = snapshot.sources()
+            allowed = self._allowed(sources)
+            wanted = _wanted(allowed, filters)
+            counts = self.tally.of(snapshot, table, None if self.scope is None else allowed)
+            everything = ChunkFilter(
+                visible=snapshot.visibility(table.id),
+                source_ids=None if len(allowed) == len(sources) else tuple(sorted(allowed)),
+            )
+            with self.chunks().open(table.name) as view:
+                search = SnapshotSearch(
+                    reader=snapshot,
+                    view=view,
+                    sources=wanted,
+                    filter=_narrowed(everything, filters, wanted),
+                    everything=everything,
+                    passages=counts.chunks,
+                )
+                some_vectors = counts.missing_vectors < counts.chunks
+                asked = evolve(question, vector=meaning.vector if some_vectors else None, profile=meaning.profile)
+                found = search.find(asked)
+                state = SearchState.OK if found.relevant else SearchState.NOTHING_FOUND
+                if not found.relevant and filters:
+                    unfiltered = evolve(search, sources=allowed, filter=everything)
+                    if unfiltered.find(evolve(asked, limit=1)).relevant:
+                        state = SearchState.FILTERED_OUT
+        if found.notes:
+            suspect(self.catalog)
+        return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
+
+    def how_to_begin(self) -> str:
+        """Say what to do about a memory in which nothing is indexed yet."""
+        with self.catalog.reading() as snapshot:
+            return how_to_begin(sources=bool(snapshot.sources(enabled_only=True)))
+
+    def _empty(self, query: str, result: SearchResult) -> SearchResult:
+        """Tell a memory with nothing in it from one in which nothing was found."""
+        with self.catalog.reading() as snapshot:
+            allowed = None if self.scope is None else self._allowed(snapshot.sources())
+            counts = count(snapshot, allowed)
+        if counts.chunks:
+            return result
+        notes = (UNREADABLE,) if counts.indexed_files else ()
+        return _result(query, SearchState.NOTHING_INDEXED, Findings(), notes)
+
+    def _allowed(self, sources: tuple[Source, ...]) -> frozenset[SourceId]:
+        return frozenset(
+            source.id for source in sources if source.enabled and (self.scope is None or source.id in self.scope)
+        )
+
+
+def checked(request: SearchRequest) -> str:
+    """Return the query without the blanks around it.
+
+    Raises:
+        EmptyQuery, UsageError
+    """
+    query = text(request.query, "the query").strip()
+    if not query:
+        raise EmptyQuery("There is nothing to look for", hint="Say in a few words what you look for.")
+    if len(query) > MAX_QUERY_CHARS:
+        raise UsageError(
+            f"The query has {len(query):,} characters; at most {MAX_QUERY_CHARS:,} are taken",
+            hint="Use its most telling sentence.",
+        )
+    if not 1 <= whole_number(request.limit, "the limit") <= MAX_SEARCH_LIMIT:
+        raise UsageError(f"The limit must be between 1 and {MAX_SEARCH_LIMIT}, not {request.limit}")
+    if whole_number(request.per_file, "the most hits of one file") < 0:
+        raise UsageError(f"The most hits of one file cannot be {request.per_file}", hint="0 means no limit.")
+    return query
+
+
+def whole(query: str, analysed: AnalysedQuery) -> tuple[str, ...]:
+    """Return a short query as one run of words if it is little more than function words: they are what it is about."""
+    telling = [term for term in analysed.terms if term not in ENGLISH]
+    if analysed.phrases or len(analysed.terms) > LONGEST_RUN or len(telling) > 1:
+        return ()
+    run = next(iter(analyse_query(f'"{query}"').phrases), ())
+    return run if 1 < len(run) <= LONGEST_RUN else ()
+
+
+def _wanted(allowed: frozenset[SourceId], filters: SearchFilters) -> frozenset[SourceId]:
+    for source_id in filters.source_ids:
+        if source_id not in allowed:
+            raise SourceNotFound(f"There is no source {source_id}", hint="`openmind source list` shows them.")
+    return frozenset(filters.source_ids) or allowed
+
+
+def _narrowed(everything: ChunkFilter, filters: SearchFilters, wanted: frozenset[SourceId]) -> ChunkFilter:
+    after, before = filters.modified_after, filters.modified_before
+    return evolve(
+        everything,
+        source_ids=tuple(sorted(wanted)) if filters.source_ids else everything.source_ids,
+        path_prefix=f"{filters.folder.rstrip('/')}/" if filters.folder else None,
+        extensions=filters.extensions,
+        modified_after=after.timestamp() if after else None,
+        modified_before=before.timestamp() if before else None,
+    )
+
+
+def _incomplete(counts: MemoryCounts) -> tuple[str, ...]:
+    if not counts.missing_vectors:
+        return ()
+    return (f"{counts.missing_vectors:,} of {counts.chunks:,} passages have no vectors yet and are found by words.",)
+
+
+def _result(query: str, state: SearchState, found: Findings, notes: tuple[str, ...]) -> SearchResult:
+    return SearchResult(
+        query=query, state=state, hits=found.hits, degraded=bool(notes), degraded_reason=" ".join(notes)
+    )
