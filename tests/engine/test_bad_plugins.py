@@ -144,3 +144,22 @@ def test_what_a_missing_extractor_read_stays_until_a_person_leaves_the_file_out(
         assert (report.run.tally.removed, report.run.tally.already_indexed, report.run.tally.total) == (2, 2, 2)
         assert any("“odd”, which is missing or broken" in notice for notice in report.notices), report.notices
         assert [hit.file_name for hit in memory.search("bittern").hits] == ["b.odd"]
+
+
+def test_too_many_files_that_seem_gone_and_are_there_cost_nothing(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("openmind.application.indexing.forgetting.MOST_SEEN_AGAIN", 1)
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("a.txt", "b.odd", "c.odd"):
+        (notes / name).write_text(name)
+    home = tmp_path / "home"
+    with open_memory(home, plugins=with_extractor(lambda: iter([Segment(text="a bittern booms")]))) as memory:
+        memory.sources.add(str(notes))
+        memory.index()
+
+    (notes / "a.txt").unlink()
+    with open_memory(home) as memory:
+        report = memory.index()
+
+        assert report.run.tally.removed == 0
+        assert any("seemed to be gone and are there" in notice for notice in report.notices), report.notices

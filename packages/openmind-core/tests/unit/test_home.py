@@ -43,8 +43,11 @@ def test_a_home_whose_catalog_is_gone_or_was_emptied_is_no_new_memory(tmp_path: 
     if left is not None:
         (tmp_path / "openmind.sqlite").write_bytes(left)
 
-    with pytest.raises(HomeMissing, match="is gone, and with it what was remembered"):
-        home.require()
+    for enter in (home.require, home.create):
+        with pytest.raises(HomeMissing, match="is gone, and with it what was remembered"):
+            enter()
+    (tmp_path / "lancedb").rmdir()
+    home.create()
 
 
 def test_an_empty_folder_becomes_a_home_but_is_none_yet(tmp_path: Path) -> None:

@@ -60,12 +60,7 @@ class Home:
             raise HomeMissing(
                 f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
             )
-        catalog = self.folder / CATALOG
-        if (self.folder / PASSAGES).is_dir() and not (catalog.is_file() and catalog.stat().st_size):
-            raise HomeMissing(
-                f"The catalog {catalog} is gone, and with it what was remembered",
-                hint="Put it back from a backup, or begin anew: `openmind source add FOLDER`.",
-            )
+        self._refuse_lost_catalog()
 
     def check(self) -> None:
         """Refuse a folder that is not OpenMind's; one that is missing or empty may become it.
@@ -82,10 +77,12 @@ class Home:
         Raises:
             HomeUnsafe: the path is a file-system root or the person's own home folder.
             HomeForeign: the folder has content and is not OpenMind's.
+            HomeMissing: its catalog is gone while passages are there.
             HomeUnusable: it cannot be made or written.
         """
         self._refuse_unsafe()
         self.check()
+        self._refuse_lost_catalog()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not (self.folder / MARKER).exists():
@@ -102,6 +99,16 @@ class Home:
                 if isinstance(error, FileExistsError)
                 else "Check its permissions, or set OPENMIND_HOME to another folder.",
             ) from error
+
+    def _refuse_lost_catalog(self) -> None:
+        """Take passages without a catalog for a loss, and never for a memory that begins."""
+        catalog, passages = self.folder / CATALOG, self.folder / PASSAGES
+        if passages.is_dir() and not (catalog.is_file() and catalog.stat().st_size):
+            raise HomeMissing(
+                f"The catalog {catalog} is gone, and with it what was remembered",
+                hint=f"Put it back from a backup. To begin anew, move {passages} away, then run "
+                "`openmind source add FOLDER`.",
+            )
 
     def _write_marker(self) -> None:
         number = os.open(self.folder / MARKER, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600)

@@ -26,7 +26,8 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
         return CatalogDamaged(
             f"{path} is damaged: {error}",
-            hint="Restore it from a backup, or move it away and index again.",
+            hint="Restore it from a backup. To begin anew, move it and the folder lancedb away, then run "
+            "`openmind source add FOLDER`.",
         )
     if primary == sqlite3.SQLITE_CANTOPEN:
         return StoreError(f"{path} cannot be opened", hint="Check that it exists and that you may read it.")

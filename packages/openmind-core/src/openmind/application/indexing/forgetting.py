@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 from attrs import frozen
 
@@ -19,6 +20,8 @@ from openmind.ports.catalog import Catalog
 from openmind.ports.file_tree import FileTree
 
 GONE = (ChangeKind.GONE,)
+MOST_SEEN_AGAIN = 100_000
+"""Paths of files that seemed to be gone and are there: beyond these, 10 MB or so, nothing is forgotten in this run."""
 
 
 @frozen(kw_only=True)
@@ -39,6 +42,12 @@ class Forgetting:
         if not scan.present or not self._is_still_there(scan):
             return
         seen_again = self._look_again(scan) if scan.gone else set()
+        if seen_again is None:
+            self.log.notice(
+                f"More than {MOST_SEEN_AGAIN:,} files of {scan.source.path} seemed to be gone and are there. "
+                "What is remembered of the folder is kept."
+            )
+            return
         gone = sum(1 for _ in self._gone(scan, seen_again)) if scan.gone else 0
         refused = not self.accept and deletions_need_consent(
             gone=gone, known=scan.known, found=scan.found, device_changed=scan.device_changed
@@ -79,20 +88,23 @@ class Forgetting:
                 records = snapshot.files(lines.keys())
             yield from (record for id, record in records.items() if record.path_bytes == lines[id].path_bytes)
 
-    def _look_again(self, scan: SourceScan) -> set[bytes]:
-        """Find files that seemed to be gone and are there.
+    def _look_again(self, scan: SourceScan) -> set[bytes] | None:
+        """Find files that seemed to be gone and are there; None when they are too many to be looked at.
 
         Their folder was away for the moment of the scan, or what read them is: a plugin that was uninstalled, blocked
         or broken must not cost what it gave.
         What is there but left out, by a rule that was added, does not count: a person wants it forgotten.
         """
-        there = {
+        present = (
             line.path_bytes
             for line in self.plan.changes(GONE)
             if line.source_id == scan.source.id and self.tree.stat(line.path_bytes) is not None
-        }
+        )
+        there = set(islice(present, MOST_SEEN_AGAIN + 1))
         if not there:
             return set()
+        if len(there) > MOST_SEEN_AGAIN:
+            return None
         code = scan.source.code
         left = {
             each.path_bytes: each for each in self._missing(scan) if each.path_bytes in there and self._is_left(each)

@@ -63,7 +63,7 @@ def of_catalog(health: StorageHealth) -> Iterator[Finding]:
         yield Finding(
             code="catalog.damaged",
             message=sentence,
-            hint="Restore the home from a backup, or begin anew: move openmind.sqlite away, then "
+            hint="Restore the home from a backup, or begin anew: move openmind.sqlite and lancedb away, then "
             "run `openmind source add FOLDER`.",
         )
     if health.quarantined:
