@@ -75,7 +75,18 @@ def test_the_example_keeps_every_promise_of_an_extractor(tmp_path: Path) -> None
     (tmp_path / "test_page.py").write_text("\n".join(BLOCKS), encoding="utf-8")
 
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        # A folder of its own: pytest closes the common one to others, and tests beside this one act as another user.
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            f"--basetemp={tmp_path / 'temp'}",
+        ],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -16,7 +16,18 @@ def test_what_is_written_passes_its_own_tests_at_once(kind: Kind, tmp_path: Path
     folder = write_package("old-songs", kind, tmp_path)
 
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"],
+        # A folder of its own: pytest closes the common one to others, and tests beside this one act as another user.
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:xdist",
+            f"--basetemp={tmp_path / 'temp'}",
+        ],
         cwd=folder,
         capture_output=True,
         text=True,
