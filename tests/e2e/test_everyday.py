@@ -105,8 +105,10 @@ def test_a_file_in_the_place_of_the_home_is_told_alike_by_all(openmind) -> None:
 def test_a_lost_catalog_is_told_and_can_be_begun_anew(memory, tmp_path: Path) -> None:
     (memory.home / "openmind.sqlite").unlink()
 
-    memory("search", "rent").refused(1, "openmind.sqlite is gone", "backup")
+    for command in (["search", "rent"], ["index"], ["source", "add", str(tmp_path / "notes")]):
+        memory(*command).refused(1, "openmind.sqlite is gone", "backup")
 
+    (memory.home / "lancedb").rename(memory.home / "lancedb.before")
     memory.done("source", "add", str(tmp_path / "notes"))
     assert memory("index").code == 1
     assert "rent.md" in memory.done("search", "rent").out
