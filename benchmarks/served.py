@@ -152,7 +152,7 @@ def configure(home: Path, base_url: str) -> None:
 
 def passages(home: Path) -> list[str]:
     """What the embedder is given for each passage."""
-    from openmind.application.indexing.vectors_later import stored_input
+    from openmind.domain.packing import stored_input
 
     with open_memory(home) as memory, memory.storage.catalog.reading() as snapshot:
         sources = snapshot.sources()

@@ -40,8 +40,8 @@ def kitchen() -> Shelf:
     shelf = Shelf()
     shelf.put("/notes/bread.md", "Bake the bread for forty minutes in a hot oven.", title="Bread")
     shelf.put("/notes/soup.md", "Simmer the tomato soup slowly and add basil.", title="Soup")
-    shelf.put("/work/wheel.txt", "True the bicycle wheel by turning the spokes.", modified_at=5_000.0)
-    shelf.put("/work/deep/error.log", "The printer reported error E-1042 on Monday.")
+    shelf.put("/papers/wheel.txt", "True the bicycle wheel by turning the spokes.", modified_at=5_000.0)
+    shelf.put("/papers/deep/error.log", "The printer reported error E-1042 on Monday.")
     return shelf
 
 
@@ -117,7 +117,7 @@ def test_an_identifier_is_found_and_is_never_called_irrelevant(kitchen: Shelf) -
     result = find(kitchen, "completely unrelated questioning of strangers about E-1042 somewhere elsewhere")
 
     assert result.state is SearchState.OK
-    assert paths(result)[0] == "/work/deep/error.log"
+    assert paths(result)[0] == "/papers/deep/error.log"
 
 
 def test_equal_passages_are_one_hit_that_names_the_other_places(kitchen: Shelf) -> None:
@@ -193,14 +193,14 @@ def test_a_forgotten_file_is_not_found(kitchen: Shelf) -> None:
 def test_a_disabled_source_is_not_found(kitchen: Shelf) -> None:
     kitchen.change_source(evolve(kitchen.source("/notes"), enabled=False))
 
-    assert {path.split("/")[1] for path in paths(find(kitchen, "bread wheel error", limit=10))} == {"work"}
+    assert {path.split("/")[1] for path in paths(find(kitchen, "bread wheel error", limit=10))} == {"papers"}
 
 
 def test_a_scope_hides_every_other_source(kitchen: Shelf) -> None:
-    work = kitchen.source("/work").id
+    work = kitchen.source("/papers").id
     scoped = kitchen.searching(scope=(work,))
 
-    assert paths(scoped.search(SearchRequest(query="bread wheel"))) == ["/work/wheel.txt"]
+    assert paths(scoped.search(SearchRequest(query="bread wheel"))) == ["/papers/wheel.txt"]
     assert scoped.search(SearchRequest(query="bread")).state is SearchState.NOTHING_FOUND
     with pytest.raises(SourceNotFound):
         scoped.search(SearchRequest(query="bread", filters=SearchFilters(source_ids=(kitchen.source("/notes").id,))))
@@ -227,7 +227,7 @@ def test_a_stranger_s_question_finds_nothing_but_shows_the_weak_hits(kitchen: Sh
 @pytest.mark.parametrize(
     "filters",
     [
-        SearchFilters(folder="/work"),
+        SearchFilters(folder="/papers"),
         SearchFilters(extensions=(".txt", ".log")),
         SearchFilters(modified_after=datetime.fromtimestamp(4_000, UTC)),
     ],
@@ -240,7 +240,7 @@ def test_filters_that_hide_everything_relevant_are_named_as_the_reason(kitchen: 
 
 
 def test_a_filter_is_not_blamed_for_what_is_nowhere(kitchen: Shelf) -> None:
-    result = find(kitchen, "quantum chromodynamics lattice theory", filters=SearchFilters(folder="/work"))
+    result = find(kitchen, "quantum chromodynamics lattice theory", filters=SearchFilters(folder="/papers"))
 
     assert result.state is SearchState.NOTHING_FOUND
 
@@ -248,11 +248,11 @@ def test_a_filter_is_not_blamed_for_what_is_nowhere(kitchen: Shelf) -> None:
 @pytest.mark.parametrize(
     ("filters", "expected"),
     [
-        (SearchFilters(folder="/work"), {"/work/wheel.txt", "/work/deep/error.log"}),
-        (SearchFilters(folder="/work/deep/"), {"/work/deep/error.log"}),
+        (SearchFilters(folder="/papers"), {"/papers/wheel.txt", "/papers/deep/error.log"}),
+        (SearchFilters(folder="/papers/deep/"), {"/papers/deep/error.log"}),
         (SearchFilters(folder="/wor"), set()),
-        (SearchFilters(extensions=(".txt",)), {"/work/wheel.txt"}),
-        (SearchFilters(modified_after=datetime.fromtimestamp(4_000, UTC)), {"/work/wheel.txt"}),
+        (SearchFilters(extensions=(".txt",)), {"/papers/wheel.txt"}),
+        (SearchFilters(modified_after=datetime.fromtimestamp(4_000, UTC)), {"/papers/wheel.txt"}),
         (SearchFilters(modified_before=datetime.fromtimestamp(900, UTC)), set()),
     ],
 )
