@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -36,13 +38,25 @@ print(len(ask(store, "alpha").words))
 """
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> LanceChunkStore:
-    store = LanceChunkStore(tmp_path / "lancedb")
+def store_with_a_row(folder: Path) -> LanceChunkStore:
+    store = LanceChunkStore(folder)
     store.create(TABLE, dimension=3)
     store.add(TABLE, [row(1, 0, "alpha")])
     store.fold(TABLE)
     return store
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> LanceChunkStore:
+    return store_with_a_row(tmp_path / "lancedb")
+
+
+@pytest.fixture
+def public_store() -> Iterator[LanceChunkStore]:
+    """A store in a folder that other users can reach; pytest's own is private."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield store_with_a_row(Path(folder) / "lancedb")
 
 
 def in_child(code: str, folder: Path) -> list[str]:
@@ -64,18 +78,13 @@ def test_a_full_disk_is_said_and_costs_no_row(store: LanceChunkStore) -> None:
     assert sorted(keys(ask(store, "alpha").words)) == [(1, 0), (2, 0)]
 
 
-def test_a_folder_that_must_not_be_written_can_still_be_searched(store: LanceChunkStore) -> None:
+def test_a_folder_that_must_not_be_written_can_still_be_searched(public_store: LanceChunkStore) -> None:
+    store = public_store
     before = sorted(path for path in store.folder.rglob("*"))
-    if os.geteuid() == 0:
-        for path in [store.folder, *store.folder.parents]:
-            if not path.stat().st_mode & 0o001:
-                path.chmod(path.stat().st_mode | 0o055)
-        # Modules are loaded first, since the other user may not be able to read them.
-        limit = "import ctypes\nask(store, 'alpha')\nos.setgid(65534)\nos.setuid(65534)\n"
-    else:
-        limit = ""
-        for path in [store.folder, *before]:
-            path.chmod(0o500 if path.is_dir() else 0o400)
+    for path in [store.folder, *before]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    # Rights mean nothing to root, who becomes another user. Modules are loaded first, since that one may not read them.
+    limit = "import ctypes\nask(store, 'alpha')\nos.setgid(65534)\nos.setuid(65534)\n" if os.geteuid() == 0 else ""
 
     try:
         answers = in_child(limit + WRITES, store.folder)

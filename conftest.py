@@ -1,0 +1,17 @@
+"""What every test of the workspace leaves as it found it."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def what_belongs_to_the_process() -> Iterator[None]:
+    """Put back the umask and the folder, which commands run in this process may change: any test may be the next."""
+    mask = os.umask(0o022)
+    os.umask(mask)
+    folder = os.getcwd()
+    yield
+    os.umask(mask)
+    os.chdir(folder)
