@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ def what_belongs_to_the_process() -> Iterator[None]:
     """Put back the umask and the folder, which commands run in this process may change: any test may be the next."""
     mask = os.umask(0o022)
     os.umask(mask)
-    folder = os.getcwd()
+    folder = Path.cwd()
     yield
     os.umask(mask)
     os.chdir(folder)
