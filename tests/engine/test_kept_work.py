@@ -4,7 +4,8 @@ import threading
 
 import pytest
 from openmind.domain.control import Wish
-from openmind.domain.errors import PassageRefused
+from openmind.domain.errors import PassageRefused, ProviderUnreachable
+from openmind.domain.files import FileReason
 from openmind.domain.index import TableState
 from openmind.domain.jobs import JobState
 from openmind.testing.fakes.models import FakeEmbeddings
@@ -19,6 +20,13 @@ class Refusing(FakeEmbeddings):
             if "poison" in text and role == "passage":
                 raise PassageRefused("The model cannot take it", index=at)
         return super().embed(texts, role=role)
+
+
+class Away(FakeEmbeddings):
+    """A server that does not answer."""
+
+    def embed(self, texts, *, role):
+        raise ProviderUnreachable("The server does not answer")
 
 
 @pytest.mark.parametrize("hyphen", ["", "\u00ad"])
@@ -102,3 +110,67 @@ def test_an_embedder_of_another_package_that_hangs_in_this_process_can_be_stoppe
         assert state is JobState.STOPPED
         assert not over.is_set()
     released.set()
+
+
+def told(memory) -> list[tuple[str, str]]:
+    return [
+        (record.path_bytes.rpartition(b"/")[2].decode(), record.error)
+        for record in memory.documents.list(reasons=["partial"])
+    ]
+
+
+REFUSED = "The embedding model fails at one of its passages, found by words alone: The model cannot take it"
+
+
+def test_a_file_with_a_refused_passage_says_so_until_the_model_takes_it(world) -> None:
+    identity = world.use().identity
+    world.provider.embeddings = Refusing(identity=identity)
+    world.write("a.txt", "garden")
+    world.write("bad.txt", "poison")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        first = memory.index()
+        after_one, missing = told(memory), memory.status().missing_vectors
+        memory.index()
+        after_two = told(memory)
+        world.provider.embeddings = FakeEmbeddings(identity=identity)
+    with world.memory() as memory:
+        memory.index()
+        mended = [record.reason for record in memory.documents.list()]
+
+        assert after_one == after_two == [("bad.txt", REFUSED)]
+        assert [REFUSED in notice for notice in first.notices] == [True]
+        assert (missing, memory.status().missing_vectors) == (1, 0)
+        assert mended == [FileReason.OK, FileReason.OK]
+
+
+def test_a_passage_that_the_new_model_refuses_is_told_of_and_tried_again_after_the_change(world) -> None:
+    world.write("bad.txt", "poison")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    identity = world.use().identity
+    world.provider.embeddings = Refusing(identity=identity)
+    with world.memory() as memory:
+        memory.index()
+        changed = (told(memory), memory.status().missing_vectors)
+        world.provider.embeddings = FakeEmbeddings(identity=identity)
+    with world.memory() as memory:
+        memory.index()
+
+        assert changed == ([("bad.txt", REFUSED)], 1)
+        assert (told(memory), memory.status().missing_vectors) == ([], 0)
+
+
+def test_a_server_that_went_away_does_not_make_a_refused_passage_good(world) -> None:
+    identity = world.use().identity
+    world.provider.embeddings = Refusing(identity=identity)
+    world.write("bad.txt", "poison")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        world.provider.embeddings = Away(identity=identity)
+    with world.memory() as memory:
+        memory.index()
+
+        assert told(memory) == [("bad.txt", REFUSED)]

@@ -344,7 +344,7 @@ class CatalogWriter(CatalogReader, Protocol):
     def switch(self, table_id: int) -> None:
         """Make the filling table the live one and the live one dead, if it holds every live generation.
 
-        What it holds has its vectors: no file misses any afterwards.
+        What it holds has its vectors: no file misses any afterwards, until a record says otherwise.
 
         Raises:
             StoreError: it does not, or it is not being filled.

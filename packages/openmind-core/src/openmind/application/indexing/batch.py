@@ -18,6 +18,7 @@ from openmind.domain.ids import Generation
 from openmind.domain.packing import stored_input
 from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.preparation import PreparedFile, PreparedPassage
+from openmind.domain.refused_passages import RefusedPassages, marked
 from openmind.ports.catalog import Catalog, Publication
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.file_tree import FileTree
@@ -77,8 +78,8 @@ class OpenBatch:
     """Hears of a file that changed while it was read; it stays as it was until the next run."""
     lost_provider: Callable[[ProviderError], None]
     """Hears that vectors could not be made; passages go live without them."""
-    left_out: Callable[[FileRecord, int], None] = lambda record, count: None
-    """Hears of a file with passages that the embedder cannot take, and how many they are."""
+    left_out: Callable[[FileRecord, RefusedPassages], None] = lambda record, refused: None
+    """Hears of a file with passages that the embedder cannot take."""
     clock: Callable[[], float] = time.monotonic
     _entries: list[Entry] = field(factory=list, init=False)
     _records: list[FileRecord] = field(factory=list, init=False)
@@ -261,22 +262,18 @@ class OpenBatch:
         )
         if error is not None:
             self.lost_provider(error)
-        for entry in wanting:
-            if count := self.embedding.refusals(passage.embedded_text for passage in entry.passages):
-                self.left_out(entry.record, count)
         given = {id(entry) for entry in wanting}
-        return [
-            attrs.evolve(
-                entry,
-                vectors={
-                    **entry.vectors,
-                    target.table.id: [vectors.get(input_hash(p.embedded_text)) for p in entry.passages],
-                },
-            )
-            if id(entry) in given
-            else entry
-            for entry in entries
-        ]
+        return [self._given(target, entry, vectors) if id(entry) in given else entry for entry in entries]
+
+    def _given(self, target: Target, entry: Entry, vectors: Mapping[bytes, bytes]) -> Entry:
+        """Give an entry its vectors for a table; its record says which passages the embedder refused."""
+        assert target.embedder is not None
+        texts = [passage.embedded_text for passage in entry.passages]
+        refused = self.embedding.refusals(target.embedder, texts)
+        if refused:
+            self.left_out(entry.record, refused)
+        fitting = {**entry.vectors, target.table.id: [vectors.get(input_hash(text)) for text in texts]}
+        return attrs.evolve(entry, record=marked(entry.record, refused), vectors=fitting)
 
     def _used_before(self, target: Target, entries: list[Entry]) -> dict[bytes, bytes]:
         """Vectors of the passages that these entries replace: an edited page keeps most of them."""

@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from openmind.application.patience import patiently
 from openmind.domain.errors import PassageRefused, ProviderError, ProviderUnreachable
+from openmind.domain.refused_passages import RefusedPassages
 from openmind.domain.vectors import Vectors
 from openmind.ports.catalog import Catalog
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -47,17 +48,21 @@ class Embedding:
     slow: Callable[[str], None] = lambda _: None
     """Hears, several times a second, for whom a request waits that takes long."""
     clock: Callable[[], float] = time.monotonic
-    refused: set[bytes] = field(factory=set, init=False)
-    """`input_hash` of texts that the embedder cannot take; they are not tried again within a run."""
+    _refused: dict[tuple[str, bytes], str] = field(factory=dict, init=False)
+    """Why an embedder cannot take a text, by its key and `input_hash`; it is not tried again within a run."""
 
-    def lacks(self, text: str, vectors: Container[bytes]) -> bool:
+    def lacks(self, embedder: EmbeddingProvider, text: str, vectors: Container[bytes]) -> bool:
         """Whether a text should still get a vector."""
         name = input_hash(text)
-        return name not in vectors and name not in self.refused
+        return name not in vectors and (embedder.identity.key, name) not in self._refused
 
-    def refusals(self, texts: Iterable[str]) -> int:
-        """How many of these texts the embedder could not take in this run."""
-        return sum(input_hash(text) in self.refused for text in texts) if self.refused else 0
+    def refusals(self, embedder: EmbeddingProvider, texts: Iterable[str]) -> RefusedPassages:
+        """Which of these texts the embedder could not take in this run."""
+        if not self._refused:
+            return RefusedPassages(0)
+        key = embedder.identity.key
+        whys = [why for text in texts if (why := self._refused.get((key, input_hash(text)))) is not None]
+        return RefusedPassages(len(whys), whys[0] if whys else "")
 
     def embed(
         self,
@@ -83,7 +88,7 @@ class Embedding:
         key = embedder.identity.key
         wanted = {input_hash(text): text for text in texts}
         vectors = {name: known[name] for name in wanted if name in known}
-        missing = [name for name in wanted if name not in vectors and name not in self.refused]
+        missing = [name for name in wanted if name not in vectors and (key, name) not in self._refused]
         for names in _slices(missing, LOOKUP):
             with self.catalog.reading() as snapshot:
                 vectors.update(snapshot.vectors(key, names))
@@ -130,7 +135,7 @@ class Embedding:
             try:
                 rows = embed_whole(embedder, [wanted[name] for name in names])
             except PassageRefused as refusal:
-                self.refused.add(names[refusal.index])
+                self._refused[embedder.identity.key, names[refusal.index]] = refusal.message
                 names = [name for at, name in enumerate(names) if at != refusal.index]
                 continue
             return {name: rows.row_bytes(at) for at, name in enumerate(names)}

@@ -46,6 +46,17 @@ class IndexPass:
         default=Factory(lambda self: Plan(self.means.storage.catalog, self.log.run.id), takes_self=True), init=False
     )
 
+    _embedding: Embedding = field(
+        default=Factory(
+            lambda self: Embedding(
+                catalog=self.means.storage.catalog, enough=self.attention.is_wanted_elsewhere, slow=self.log.notice
+            ),
+            takes_self=True,
+        ),
+        init=False,
+    )
+    """One for the whole pass: what an embedder refused is not tried again."""
+
     @property
     def _storage(self) -> Storage:
         return self.means.storage
@@ -57,10 +68,6 @@ class IndexPass:
     @property
     def _sweeping(self) -> Sweeping:
         return Sweeping(catalog=self._storage.catalog, chunks=self._storage.chunks)
-
-    @property
-    def _embedding(self) -> Embedding:
-        return Embedding(catalog=self._storage.catalog, enough=self.attention.is_wanted_elsewhere, slow=self.log.notice)
 
     def carry_out(self) -> str:
         """Do everything; returns what a provider could not do.

@@ -6,6 +6,7 @@ from openmind.application.indexing.run_log import RunLog
 from openmind.domain.errors import OpenMindError, ProviderError, ProviderUnreachable
 from openmind.domain.files import FileRecord
 from openmind.domain.paths import displayable
+from openmind.domain.refused_passages import RefusedPassages
 from openmind.domain.sentences import as_sentence
 
 
@@ -28,12 +29,9 @@ class ProviderTrouble:
         self.first = self.first or error.message
         self.log.notice(f"{as_sentence(error.message)} {told}")
 
-    def refused_passages(self, file: FileRecord, count: int) -> None:
+    def refused_passages(self, file: FileRecord, refused: RefusedPassages) -> None:
         """Hear that the embedder cannot take some passages of a file."""
-        passages = "one of its passages" if count == 1 else f"{count} of its passages"
-        self.log.notice(
-            f"{displayable(file.path_bytes)}: the embedding model fails at {passages}, found by its words alone."
-        )
+        self.log.notice(f"{displayable(file.path_bytes)}: {as_sentence(refused.sentence)}")
 
     def lost_describer(self, error: OpenMindError) -> None:
         """Hear that no more pictures can be described."""

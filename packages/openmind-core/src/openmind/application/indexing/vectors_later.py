@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 
 import attrs
 from attrs import define
@@ -12,10 +12,11 @@ from openmind.application.indexing.embedding import Embedding, embed_whole, inpu
 from openmind.application.indexing.tables import Target
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import ProviderError
-from openmind.domain.files import FileRecord
+from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.ids import FileId, Generation
 from openmind.domain.packing import stored_input
-from openmind.ports.catalog import Catalog, Publication
+from openmind.domain.refused_passages import RefusedPassages, is_marked, marked
+from openmind.ports.catalog import Catalog, CatalogReader, Publication
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
 
@@ -38,8 +39,8 @@ class VectorsLater:
     """Hears how many passages were embedded."""
     heed: Callable[[], None]
     """Called between batches; raises to end the work, which goes on with the next run."""
-    left_out: Callable[[FileRecord, int], None] = lambda record, count: None
-    """Hears of a file with passages that the embedder cannot take, and how many they are."""
+    left_out: Callable[[FileRecord, RefusedPassages], None] = lambda record, refused: None
+    """Hears of a file with passages that the embedder cannot take."""
     clock: Callable[[], float] = time.monotonic
 
     def fill(self, live: Target, filling: Target) -> ProviderError | None:
@@ -56,8 +57,7 @@ class VectorsLater:
             with self.catalog.reading() as snapshot:
                 files = snapshot.unfilled(filling.table.id, after=after, limit=PAGE)
             if not files:
-                with self.catalog.writing() as session:
-                    session.switch(filling.table.id)
+                self._switch(filling)
                 return None
             for group in _groups(files):
                 after = group[-1].id
@@ -90,8 +90,8 @@ class VectorsLater:
         generations = [file.live_generation for file in files if file.live_generation is not None]
         rows = list(self.chunks.read_generations(live.table.name, generations))
         vectors, error = self._vectors(filling, embedder, rows)
-        self._tell_refusals(files, rows)
-        whole = self._whole(generations, rows, vectors)
+        marks = self._marks(embedder, files, rows, vectors)
+        whole = self._whole(embedder, generations, rows, vectors)
         name = filling.table.name
         self.chunks.delete(name, whole)  # rows that went there without a vector
         self.chunks.add(
@@ -105,6 +105,7 @@ class VectorsLater:
         self.chunks.fold(name)
         with self.catalog.writing() as session:
             session.mark_filled(filling.table.id, whole)
+            session.record(marks.values(), at=time.time())
             session.drop_vectors(embedder.identity.key, list(vectors))
         return error
 
@@ -113,11 +114,13 @@ class VectorsLater:
         rows = list(self.chunks.read_generations(live.table.name, by_generation.keys()))
         known = {input_hash(stored_input(row)): row.vector for row in rows if row.vector is not None}
         vectors, error = self._vectors(live, embedder, [row for row in rows if row.vector is None])
-        self._tell_refusals(files, rows)
         vectors.update(known)
+        marks = self._marks(embedder, files, rows, vectors)
         gained = {row.generation for row in rows if row.vector is None and input_hash(stored_input(row)) in vectors}
-        whole = [number for number in self._whole(list(by_generation), rows, vectors) if number in gained]
+        whole = [number for number in self._whole(embedder, list(by_generation), rows, vectors) if number in gained]
         if not whole:
+            with self.catalog.writing() as session:
+                session.record(marks.values(), at=time.time())
             return error
         ids = [live.table.id]
         with self.catalog.writing() as session:
@@ -134,24 +137,70 @@ class VectorsLater:
         without = Counter(row.generation for row in rows if input_hash(stored_input(row)) not in vectors)
         with self.catalog.writing() as session:
             publications = [
-                Publication(record=attrs.evolve(by_generation[old], live_generation=new, missing_vectors=without[old]))
+                Publication(
+                    record=attrs.evolve(
+                        marks.get(by_generation[old].id, by_generation[old]),
+                        live_generation=new,
+                        missing_vectors=without[old],
+                    )
+                )
                 for old, new in fresh.items()
             ]
+            published = {publication.record.id for publication in publications}
+            session.record([mark for id, mark in marks.items() if id not in published], at=time.time())
             session.publish(publications, table_ids=ids, at=time.time())
             session.drop_vectors(embedder.identity.key, list(vectors))
         return error
 
-    def _tell_refusals(self, files: Sequence[FileRecord], rows: Sequence[ChunkRow]) -> None:
+    def _switch(self, filling: Target) -> None:
+        """Let the filled table take over. Passages that its embedder refused go on to be missing there."""
+        with self.catalog.reading() as snapshot:
+            files = [file for file in _partial_files(snapshot) if is_marked(file)]
+        generations = [file.live_generation for file in files if file.live_generation is not None]
+        rows = self.chunks.read_generations(filling.table.name, generations) if generations else ()
+        missing = Counter(row.generation for row in rows if row.vector is None)
+        still = [
+            attrs.evolve(file, missing_vectors=missing[file.live_generation])
+            for file in files
+            if file.live_generation in missing
+        ]
+        with self.catalog.writing() as session:
+            session.switch(filling.table.id)
+            session.record(still, at=time.time())
+
+    def _marks(
+        self,
+        embedder: EmbeddingProvider,
+        files: Sequence[FileRecord],
+        rows: Sequence[ChunkRow],
+        vectors: Container[bytes],
+    ) -> dict[FileId, FileRecord]:
+        """The records, by id, that have to say something else now of what the embedder refuses."""
+        texts: dict[Generation | None, list[str]] = {}
+        for row in rows:
+            texts.setdefault(row.generation, []).append(stored_input(row))
+        marks = {}
         for file in files:
-            texts = (stored_input(row) for row in rows if row.generation == file.live_generation)
-            if self.embedding.refused and (count := self.embedding.refusals(texts)):
-                self.left_out(file, count)
+            own = texts.get(file.live_generation, [])
+            refused = self.embedding.refusals(embedder, own)
+            if refused:
+                self.left_out(file, refused)
+            elif any(input_hash(text) not in vectors for text in own):
+                continue  # not tried yet
+            mark = marked(file, refused)
+            if mark != file:
+                marks[file.id] = mark
+        return marks
 
     def _whole(
-        self, generations: Sequence[Generation], rows: Sequence[ChunkRow], vectors: dict[bytes, bytes]
+        self,
+        embedder: EmbeddingProvider,
+        generations: Sequence[Generation],
+        rows: Sequence[ChunkRow],
+        vectors: Container[bytes],
     ) -> list[Generation]:
-        """Generations of which every passage has a vector now, or will never have one."""
-        lacking = {row.generation for row in rows if self.embedding.lacks(stored_input(row), vectors)}
+        """Generations of which every passage has a vector now, or will have none in this run."""
+        lacking = {row.generation for row in rows if self.embedding.lacks(embedder, stored_input(row), vectors)}
         return [generation for generation in generations if generation not in lacking]
 
     def _vectors(
@@ -168,7 +217,7 @@ class VectorsLater:
             vectors, error = self.embedding.embed(embedder, texts, known=vectors, until=until, told=self.embedded)
             if error is not None:
                 return vectors, error
-            lacking = [text for text in texts if self.embedding.lacks(text, vectors)]
+            lacking = [text for text in texts if self.embedding.lacks(embedder, text, vectors)]
         return vectors, None
 
     def _in_process(
@@ -199,3 +248,11 @@ def _groups(files: Sequence[FileRecord]) -> Iterator[list[FileRecord]]:
         rows += file.chunk_count
     if group:
         yield group
+
+
+def _partial_files(snapshot: CatalogReader) -> Iterator[FileRecord]:
+    after: bytes | None = b""
+    while after is not None:
+        page = snapshot.list_files(reasons=(FileReason.PARTIAL,), after=after, limit=PAGE)
+        yield from page
+        after = page[-1].path_bytes if page else None
