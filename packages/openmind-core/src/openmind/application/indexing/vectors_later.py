@@ -160,9 +160,9 @@ class VectorsLater:
         rows = self.chunks.read_generations(filling.table.name, generations) if generations else ()
         missing = Counter(row.generation for row in rows if row.vector is None)
         still = [
-            attrs.evolve(file, missing_vectors=missing[file.live_generation])
+            attrs.evolve(file, missing_vectors=missing[generation])
             for file in files
-            if file.live_generation in missing
+            if (generation := file.live_generation) is not None and generation in missing
         ]
         with self.catalog.writing() as session:
             session.switch(filling.table.id)
