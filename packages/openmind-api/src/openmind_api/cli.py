@@ -15,7 +15,7 @@ DEFAULT_PORT = 8765
 def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> int:
     """Serve the loopback API to other programs on this machine.
 
-    It listens on 127.0.0.1 only. Clients read their token from the file `api_token` in OpenMind's folder.
+    It listens on 127.0.0.1 only, and one memory has one server. Clients read their token from the file `api_token` in OpenMind's folder.
 
     Parameters
     ----------
@@ -24,6 +24,7 @@ def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> in
     allow_origin
         A web page that may use the API, such as http://localhost:3000. May be given several times.
     """
+    from openmind.adapters.serve_lock import sole_server
     from openmind.live import LiveMemory
 
     from openmind_api.listening import bind
@@ -32,8 +33,11 @@ def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> in
 
     os.umask(0o077)  # whatever is written from here on is for its owner only
     origins = tuple(map(parse_origin, allow_origin))
-    with closing(bind(port)) as listener, LiveMemory() as live:
+    home = Home.at(None)
+    home.create()
+    with sole_server(home.serve_lock) as announce, closing(bind(port)) as listener, LiveMemory(home.folder) as live:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        announce(address)
         greeting = f"OpenMind is served at {address} (Ctrl-C ends it)"
         with prepared(live, origins=origins, ready=lambda: _say(greeting)) as server:
             for sentence in server.application.broken:

@@ -49,8 +49,8 @@ def _refusal(port: int, error: OSError) -> PortTaken:
         return PortTaken(f"Port {port} cannot be taken: {error.strerror or error}", hint=another)
     if _is_openmind(port):
         return PortTaken(
-            f"An OpenMind is served at http://{HOST}:{port} already",
-            hint=f"Use it if it serves the same folder of OpenMind; if not, or to replace it, end it first. {another}",
+            f"Port {port} is taken by an OpenMind that serves another memory",
+            hint=f"{another}, or end that one first.",
         )
     return PortTaken(f"Port {port} is taken by another program", hint=another)
 

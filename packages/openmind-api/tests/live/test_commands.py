@@ -78,12 +78,26 @@ def test_a_port_that_another_program_has_is_told(home) -> None:
     assert "--port" in refused.stderr
 
 
-def test_a_second_server_is_told_that_there_is_one(home) -> None:
+def test_a_second_server_is_told_where_the_first_one_is(home, tmp_path) -> None:
     with serving(home) as (_, url):
-        refused = openmind(home, "serve", "--port", url.rpartition(":")[2])
+        port = url.rpartition(":")[2]
+        refused = [openmind(home, "serve", "--port", each) for each in (port, "0")]
+        stranger = openmind(tmp_path / "other", "serve", "--port", port)
 
-    assert refused.returncode == 1
-    assert f"OpenMind is served at {url} already" in refused.stderr
+    for each in refused:
+        assert each.returncode == 1
+        assert f"This memory, {home}, is served at {url} already" in each.stderr
+    assert stranger.returncode == 1
+    assert f"Port {port} is taken by an OpenMind that serves another memory" in stranger.stderr
+
+
+def test_a_server_that_was_killed_is_in_nobody_s_way(home) -> None:
+    with serving(home) as (process, former):
+        process.kill()
+        process.wait(10)
+        assert (home / "serve.lock").read_text() == former
+        with serving(home) as (_, url):
+            assert (home / "serve.lock").read_text() == url
 
 
 @pytest.mark.parametrize("port", ["70000", "-1", "x"])

@@ -17,6 +17,7 @@ OWN = [
     ".api_token.0011223344556677",
     "index.lock",
     "catalog.lock",
+    "serve.lock",
     "lancedb/chunks.lance/data/1.lance",
     "lancedb/chunks_2.lance/_versions/1.manifest",
     "lancedb/chunks.lance.broken-1/data/1.lance",

@@ -49,6 +49,10 @@ class Home:
     def token_file(self) -> Path:
         return self.folder / "api_token"
 
+    @property
+    def serve_lock(self) -> Path:
+        return self.folder / "serve.lock"
+
     def require(self) -> None:
         """Refuse to go on when there is no home.
 

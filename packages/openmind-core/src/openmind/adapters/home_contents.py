@@ -16,7 +16,7 @@ from openmind.domain.upkeep import HomeCondition, HomeContents, HomeEntry
 _JOB = r"index-.+\.log"
 _LOG = r"openmind\.log(\.\d+)?|api\.jsonl(\.\d+)?|openmind-crash-.+\.log"
 _FILES = re.compile(
-    rf"config\.toml|openmind\.sqlite(-wal|-shm|-journal)?|api_token|index\.lock|catalog\.lock|{re.escape(MARKER)}"
+    rf"config\.toml|openmind\.sqlite(-wal|-shm|-journal)?|api_token|(index|catalog|serve)\.lock|{re.escape(MARKER)}"
     r"|\.config\.toml\..+|\.api_token\..+"
 )
 """Files at the top; the last two are drafts of a process that died while it wrote."""

@@ -36,6 +36,7 @@ STATUS: Mapping[type[OpenMindError], int] = {
     errors.HomeError: 500,
     errors.HomeMissing: 404,
     errors.HomeNewer: 409,
+    errors.HomeServed: 409,
     errors.ConfigError: 500,
     errors.StoreError: 500,
     errors.StoreBusy: 409,

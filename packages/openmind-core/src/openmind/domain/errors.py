@@ -150,6 +150,12 @@ class HomeUnsafe(HomeError):
     code = "home.unsafe"
 
 
+class HomeServed(HomeError):
+    """Another process serves this home already."""
+
+    code = "home.served"
+
+
 class ConfigError(OpenMindError):
     """The configuration is not valid, or names something that does not exist."""
 

@@ -1,0 +1,96 @@
+"""The lock of the server: one home is served once, and whoever starts a second server learns where the first one is."""
+
+import errno
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from openmind.domain.errors import HomeServed, HomeUnusable
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+LOCK_MODE = 0o600
+MOST_CHARS = 200
+_CANNOT_LOCK = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
+"""A home that may not be written, or lies where there are no locks, is served all the same."""
+
+Announce = Callable[[str], None]
+"""Notes the address for whoever comes second."""
+
+
+@contextmanager
+def sole_server(path: Path) -> Iterator[Announce]:
+    """Be the one server of a home.
+
+    The lock belongs to the operating system and dies with its holder; what a killed server left in the file harms
+    nobody. The file stays: deleting it would let two holders in.
+
+    Args:
+        path: the lock file; made when it is missing.
+
+    Raises:
+        HomeServed: another process serves this home.
+        HomeUnusable: the lock file cannot be made.
+    """
+    from filelock import FileLock  # costs more than many a command, which locks nothing
+
+    lock = FileLock(
+        path, timeout=0, mode=LOCK_MODE, thread_local=False, fallback_to_soft=False, preserve_lock_file=True
+    )
+    held = _is_got(lock, path)
+    try:
+        note = partial(_note, path) if held else _note_nothing
+        note("")  # the former server may have been killed
+        yield note
+        note("")
+    finally:
+        lock.release()
+
+
+def _is_got(lock: "BaseFileLock", path: Path) -> bool:
+    from filelock import Timeout
+
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise _served(path) from error
+    except NotImplementedError:
+        return False
+    except OSError as error:
+        if error.errno in _CANNOT_LOCK:
+            return False
+        raise HomeUnusable(
+            f"{path} cannot be used: {error.strerror or error}", hint="Move it away: OpenMind makes it anew."
+        ) from error
+    return True
+
+
+def _note_nothing(_: str) -> None:
+    """Leave a home alone that cannot be locked."""
+
+
+def _note(path: Path, address: str) -> None:
+    with suppress(OSError):  # Windows lets nobody write to a locked file
+        path.write_text(address, encoding="utf-8")
+
+
+def _served(path: Path) -> HomeServed:
+    address = _address(path)
+    where = f"at {address}" if address else "by another process"
+    return HomeServed(
+        f"This memory, {path.parent}, is served {where} already",
+        hint="Use that server, or end it first: all programs can share one.",
+    )
+
+
+def _address(path: Path) -> str:
+    """What the first server noted; empty before it listens, and where nobody may read a locked file."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            told = file.read(MOST_CHARS).strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return told if told.startswith("http://127.0.0.1:") and told.isprintable() else ""

@@ -1,0 +1,56 @@
+"""One server for each home."""
+
+from pathlib import Path
+
+import pytest
+from openmind.adapters.serve_lock import sole_server
+from openmind.domain.errors import HomeServed, HomeUnusable
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "serve.lock"
+
+
+def test_whoever_comes_second_learns_the_address_of_the_first(path: Path) -> None:
+    with sole_server(path) as announce:
+        announce("http://127.0.0.1:8765")
+        with pytest.raises(HomeServed, match=r"http://127\.0\.0\.1:8765 already"), sole_server(path):
+            pass
+        with pytest.raises(HomeServed, match=r"http://127\.0\.0\.1:8765 already"), sole_server(path):
+            pass
+
+
+def test_before_the_first_one_listens_there_is_no_address_to_tell(path: Path) -> None:
+    with sole_server(path), pytest.raises(HomeServed, match="by another process"), sole_server(path):
+        pass
+
+
+def test_afterwards_another_one_may_serve(path: Path) -> None:
+    with sole_server(path) as announce:
+        announce("http://127.0.0.1:8765")
+    with sole_server(path) as announce:
+        announce("http://127.0.0.1:9000")
+
+        assert path.read_text() == "http://127.0.0.1:9000"
+    assert path.read_text() == ""
+
+
+@pytest.mark.parametrize("left", [b"http://127.0.0.1:1", b"\xff\xfe", b"http://evil.example\x1b[2J"])
+def test_what_a_killed_server_left_is_not_believed(path: Path, left: bytes) -> None:
+    path.write_bytes(left)
+
+    with sole_server(path), pytest.raises(HomeServed, match="by another process"), sole_server(path):
+        pass
+
+
+def test_the_file_is_for_its_owner_only(path: Path) -> None:
+    with sole_server(path):
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_in_its_place_is_told(path: Path) -> None:
+    path.mkdir()
+
+    with pytest.raises(HomeUnusable, match=r"serve\.lock cannot be used"), sole_server(path):
+        pass
