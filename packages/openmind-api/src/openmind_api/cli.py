@@ -15,7 +15,8 @@ DEFAULT_PORT = 8765
 def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> int:
     """Serve the loopback API to other programs on this machine.
 
-    It listens on 127.0.0.1 only, and one memory has one server. Clients read their token from the file `api_token` in OpenMind's folder.
+    It listens on 127.0.0.1 only, and one memory has one server. Clients read their token from the file `api_token` in
+    OpenMind's folder.
 
     Parameters
     ----------
