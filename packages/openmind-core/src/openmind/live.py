@@ -13,7 +13,7 @@ from openmind.adapters.home import Home
 from openmind.adapters.toml_config import ConfigFile
 from openmind.application.asking.conversations import Conversations
 from openmind.application.memory import OpenMind
-from openmind.bootstrap import Assembly
+from openmind.bootstrap.assembly import Assembly
 from openmind.domain.config import Config
 from openmind.domain.errors import MemoryClosed
 from openmind.plugins.manager import Plugins, load_plugins

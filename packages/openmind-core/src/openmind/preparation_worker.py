@@ -6,7 +6,7 @@ from openmind.adapters.home import Home
 from openmind.adapters.toml_config import structure
 from openmind.adapters.worker_main import Handler, Reply, Request
 from openmind.application.indexing.preparation import group_from_wire, outcome_to_wire
-from openmind.bootstrap import Assembly
+from openmind.bootstrap.assembly import Assembly
 from openmind.domain.config import Config
 from openmind.plugins.manager import load_plugins
 
@@ -20,7 +20,7 @@ def prepare_files(setup: Mapping[str, object]) -> Handler:
     config = structure(dict(setup["config"]), Config, where="worker")  # type: ignore[call-overload]
     plugins = load_plugins(blocked=config.blocked_plugins)
     assembly = Assembly(home=Home.at(str(setup["home"])), config=config, plugins=plugins)
-    preparer = assembly.in_process_preparer(embed=bool(setup["embed"]))
+    preparer = assembly.preparation.in_process_preparer(embed=bool(setup["embed"]))
 
     def handle(request: Request) -> Iterator[Reply]:
         group = group_from_wire(request.message, request.payload)

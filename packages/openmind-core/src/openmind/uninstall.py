@@ -9,7 +9,7 @@ from openmind.adapters.processes import end_process, is_alive
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance.uninstalling import UninstallService
-from openmind.bootstrap import STORE, utc_now
+from openmind.bootstrap.assembly import STORE, utc_now
 from openmind.installed import installed_plugins
 from openmind.plugins.manager import Plugins
 

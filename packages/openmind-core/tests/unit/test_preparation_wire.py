@@ -2,9 +2,9 @@ from io import BytesIO
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openmind.adapters.blobs import read_blob
 from openmind.adapters.framing import FrameKind, encode, read_frame
 from openmind.application.indexing.preparation import outcome_from_wire, outcome_to_wire
-from openmind.bootstrap import read_blob
 from openmind.domain.documents import DocumentFacts
 from openmind.domain.preparation import PreparedFile, PreparedPassage
 from openmind.domain.vectors import Vectors

@@ -13,8 +13,8 @@ from openmind.application.documents import DocumentService
 from openmind.application.indexing.discovery import waiting_key
 from openmind.application.indexing.service import IndexService
 from openmind.application.jobs.service import JobService
-from openmind.application.models.lately import Lately
 from openmind.application.models.service import ModelService
+from openmind.application.recent_measure import RecentMeasure
 from openmind.application.recovering.suspicion import damage
 from openmind.application.searching.service import SearchService
 from openmind.application.sources import SourceService
@@ -59,12 +59,12 @@ class OpenMind:
     """Raises `ConfigError` when the configured provider is not there, or refuses its settings."""
     upkeep: Callable[["OpenMind"], "MaintenanceService"]
     """Makes the service of maintenance, which few processes need."""
-    _disk_bytes: Lately[int] = field(init=False, repr=False, eq=False)
+    _disk_bytes: RecentMeasure[int] = field(init=False, repr=False, eq=False)
     """A store has hundreds of files, and a status is asked for every second."""
 
     @_disk_bytes.default
-    def _measure_disk_bytes(self) -> Lately[int]:
-        return Lately(self.storage.size_bytes)
+    def _measure_disk_bytes(self) -> RecentMeasure[int]:
+        return RecentMeasure(self.storage.size_bytes)
 
     def trouble(self) -> str:
         """Say what is wrong with the configured provider as far as no server has to be asked; mostly nothing."""

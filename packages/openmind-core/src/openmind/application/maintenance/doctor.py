@@ -8,8 +8,7 @@ from attrs import frozen
 from openmind.application.indexing.service import IndexService
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance import findings
-from openmind.application.maintenance.comparing import StoreComparison, compare
-from openmind.application.maintenance.home_keeping import HomeKeeping
+from openmind.application.maintenance.store_comparison import StoreComparison, compare
 from openmind.application.recovering.rebuilding import Rebuild
 from openmind.application.recovering.recovery import Recovery
 from openmind.application.recovering.suspicion import damage
@@ -19,6 +18,7 @@ from openmind.domain.errors import IndexingBusy, StoreReadOnly
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
 from openmind.domain.upkeep import HomeCondition
+from openmind.ports.home_keeping import HomeKeeping
 from openmind.ports.storage import Storage, StorageHealth
 
 

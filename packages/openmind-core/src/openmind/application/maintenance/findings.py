@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from openmind.application.maintenance.comparing import StoreComparison
+from openmind.application.maintenance.store_comparison import StoreComparison
 from openmind.domain.checkup import Finding
 from openmind.domain.errors import OpenMindError
 from openmind.domain.jobs import IndexJob

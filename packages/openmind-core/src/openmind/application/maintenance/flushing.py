@@ -8,10 +8,10 @@ from attrs import frozen
 
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance.holding import hold
-from openmind.application.maintenance.home_keeping import HomeKeeping
 from openmind.domain.errors import StoreFull
 from openmind.domain.index import is_own_name
 from openmind.domain.upkeep import FlushPlan
+from openmind.ports.home_keeping import HomeKeeping
 from openmind.ports.storage import Storage
 
 EVERYTHING = 1_000_000_000

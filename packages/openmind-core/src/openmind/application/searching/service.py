@@ -9,7 +9,7 @@ from attrs import evolve, field, frozen
 from openmind.application.models.embedders import BUILTIN
 from openmind.application.patience import patiently
 from openmind.application.recovering.suspicion import suspect
-from openmind.application.searching.snapshot_search import Findings, Question, SnapshotSearch
+from openmind.application.searching.snapshot_search import Question, SnapshotHits, SnapshotSearch
 from openmind.application.searching.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
 from openmind.domain.arguments import text, whole_number
@@ -104,7 +104,7 @@ class SearchService:
         question = Question(
             query=analysed, whole=whole(query, analysed), limit=request.limit, per_file=request.per_file
         )
-        unreadable = _result(query, SearchState.NOTHING_FOUND, Findings(), (UNREADABLE,))
+        unreadable = _result(query, SearchState.NOTHING_FOUND, SnapshotHits(), (UNREADABLE,))
         for _ in range(ATTEMPTS):
             meaning = self._embed(query)
             if meaning is None:
@@ -206,7 +206,7 @@ class SearchService:
         if counts.chunks:
             return result
         notes = (UNREADABLE,) if counts.indexed_files else ()
-        return _result(query, SearchState.NOTHING_INDEXED, Findings(), notes)
+        return _result(query, SearchState.NOTHING_INDEXED, SnapshotHits(), notes)
 
     def _allowed(self, sources: tuple[Source, ...]) -> frozenset[SourceId]:
         return frozenset(
@@ -269,7 +269,7 @@ def _incomplete(counts: MemoryCounts) -> tuple[str, ...]:
     return (f"{counts.missing_vectors:,} of {counts.chunks:,} passages have no vectors yet and are found by words.",)
 
 
-def _result(query: str, state: SearchState, found: Findings, notes: tuple[str, ...]) -> SearchResult:
+def _result(query: str, state: SearchState, found: SnapshotHits, notes: tuple[str, ...]) -> SearchResult:
     return SearchResult(
         query=query, state=state, hits=found.hits, degraded=bool(notes), degraded_reason=" ".join(notes)
     )

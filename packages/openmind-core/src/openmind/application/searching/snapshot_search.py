@@ -56,7 +56,7 @@ class Question:
 
 
 @frozen(kw_only=True)
-class Findings:
+class SnapshotHits:
     """What a search found."""
 
     hits: tuple[SearchHit, ...] = ()
@@ -79,7 +79,7 @@ class SnapshotSearch:
     passages: int
     """How many passages there are."""
 
-    def find(self, question: Question) -> Findings:
+    def find(self, question: Question) -> SnapshotHits:
         """Ask both legs, fuse them, and decide whether anything relevant was found.
 
         Quoted phrases must hold; only a whole sentence of which no passage holds the quoted part is taken for plain
@@ -93,7 +93,7 @@ class SnapshotSearch:
             found = self._enough(evolve(question, query=evolve(question.query, phrases=())))
         return found
 
-    def _enough(self, question: Question) -> Findings:
+    def _enough(self, question: Question) -> SnapshotHits:
         """Look among as many candidates as it takes, in two steps at most."""
         width = max(LEG, SPREAD * question.limit)
         found, more = self._find(question, width)
@@ -101,7 +101,7 @@ class SnapshotSearch:
             found, _ = self._find(question, WIDE)
         return found
 
-    def _find(self, question: Question, width: int) -> tuple[Findings, bool]:
+    def _find(self, question: Question, width: int) -> tuple[SnapshotHits, bool]:
         """Look among `width` candidates of each leg; says also whether more candidates may give more hits."""
         query, profile = question.query, question.profile
         legs = self._side_by_side(question, self._with_phrases(query, self._ask(question, width)))
@@ -124,7 +124,7 @@ class SnapshotSearch:
         more = legs.full and len(hits) < question.limit
         if relevant:
             hits = _worth_showing(hits, profile)
-        return Findings(hits=hits, relevant=relevant, notes=legs.notes), more
+        return SnapshotHits(hits=hits, relevant=relevant, notes=legs.notes), more
 
     def _ask(self, question: Question, width: int) -> Legs:
         """Get candidates, and leave out what the catalog does not show."""

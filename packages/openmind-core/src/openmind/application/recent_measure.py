@@ -12,7 +12,7 @@ FOR_S = 5.0
 
 
 @define
-class Lately(Generic[T]):
+class RecentMeasure(Generic[T]):
     """Measures when the last measurement is too old. Thread-safe; of several who ask at once, one measures."""
 
     measure: Callable[[], T]

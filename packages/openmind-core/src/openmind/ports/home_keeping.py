@@ -1,4 +1,4 @@
-"""What services of upkeep need of OpenMind's own folder."""
+"""The port to the upkeep of OpenMind's own folder."""
 
 from typing import Protocol
 

@@ -1,0 +1,8 @@
+"""The composition root: configuration and plugins become an open memory.
+
+`opening` has the ways in, `assembly` puts the services together, `providers` and `preparation` make what they use.
+"""
+
+from openmind.bootstrap.opening import open_beginning, open_memory, open_settings, open_worker
+
+__all__ = ["open_beginning", "open_memory", "open_settings", "open_worker"]

@@ -1,0 +1,186 @@
+"""The ways in: a memory, what can be chosen before there is one, the settings, and a background worker."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import attrs
+
+from openmind.adapters.home import Home
+from openmind.adapters.processes import is_alive, this_process
+from openmind.adapters.toml_config import ConfigFile
+from openmind.application.jobs.worker import JobWorker, MemoryAtWork, Workplace
+from openmind.application.memory import OpenMind
+from openmind.application.models.own_embedder import OwnEmbedder
+from openmind.application.settings import Settings
+from openmind.application.setup import Beginning
+from openmind.bootstrap.assembly import STORE, Assembly, utc_now
+from openmind.domain.config import Config
+from openmind.domain.errors import HomeMissing
+from openmind.installed import installed_plugins
+from openmind.plugins.manager import Plugins, load_plugins
+from openmind.ports.embedding_provider import EmbeddingProvider
+
+
+@contextmanager
+def open_memory(
+    home: Path | str | None = None,
+    *,
+    create: bool = True,
+    plugins: Plugins | None = None,
+    embedder: EmbeddingProvider | None = None,
+) -> Iterator[OpenMind]:
+    """Open the memory of this machine's person.
+
+    Args:
+        home: OpenMind's folder; None takes `$OPENMIND_HOME`, else `~/.openmind`.
+        create: whether a missing home is made; otherwise that is an error.
+        plugins: what to use instead of the installed plugins.
+        embedder: what embeds instead of the configured model, as long as the memory is open.
+
+    Raises:
+        HomeError: the folder cannot be used, or (`create=False`) is not there.
+        ConfigError: config.toml is wrong.
+        StoreError: the memory cannot be opened.
+    """
+    place = Home.at(home)
+    if create:
+        place.create()
+    else:
+        place.require()
+    config = ConfigFile(place.config_file).load()
+    known = plugins or load_plugins(blocked=config.blocked_plugins)
+    if embedder is not None:
+        config = _with_embedder(config, known, embedder)
+    assembly = Assembly(home=place, config=config, plugins=known)
+    try:
+        yield assembly.memory()
+    finally:
+        assembly.close()
+
+
+def _with_embedder(config: Config, plugins: Plugins, embedder: EmbeddingProvider) -> Config:
+    """Let a program's own embedder be the configured model."""
+    name, model = embedder.identity.provider, embedder.identity.model
+    plugins.providers.let_in(name, "this program")
+    plugins.providers.add(name, lambda _: OwnEmbedder(embedder))
+    return attrs.evolve(
+        config, provider={"name": name}, models=attrs.evolve(config.models, embedding_model=model, chat_model=None)
+    )
+
+
+@contextmanager
+def open_beginning(home: Path | str | None = None, *, plugins: Plugins | None = None) -> Iterator[Beginning]:
+    """Look at what can be chosen, whether or not there is a memory yet. Nothing is made.
+
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+
+    Raises:
+        HomeError: the folder cannot be OpenMind's.
+        ConfigError: config.toml is wrong.
+        StoreError: the memory cannot be opened.
+    """
+    place = Home.at(home)
+    if _is_there(place):
+        with open_memory(home, create=False, plugins=plugins) as memory:
+            yield Beginning(
+                home=memory.home,
+                config=memory.config,
+                models=memory.models,
+                sources=memory.sources.list(),
+                busy=memory.jobs.busy(),
+            )
+        return
+    assembly = Assembly(home=place, config=Config(), plugins=plugins or load_plugins())
+    try:
+        models = assembly.providers.models(busy=lambda: False)
+        yield Beginning(home=place.folder, config=assembly.config, models=models, sources=(), busy=False)
+    finally:
+        assembly.close()
+
+
+def _is_there(home: Home) -> bool:
+    try:
+        home.require()
+    except HomeMissing:
+        return False
+    return True
+
+
+def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = None) -> Settings:
+    """Read and change the configuration; the home is made when something is written.
+
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+    """
+    place = Home.at(home)
+    file = ConfigFile(place.config_file)
+
+    def provider_settings(config: Config) -> Mapping[str, object]:
+        known = plugins or load_plugins(blocked=config.blocked_plugins)
+        return Assembly(home=place, config=config, plugins=known).providers.settings()
+
+    def busy() -> bool:
+        if not _is_there(place):
+            return False
+        with open_memory(home, create=False, plugins=plugins) as memory:
+            return memory.jobs.busy()
+
+    def load() -> Config:
+        place.check()
+        return file.load()
+
+    def update(changes: Mapping[tuple[str, ...], object]) -> None:
+        place.create()
+        file.update(changes, check=provider_settings)
+
+    return Settings(path=place.config_file, load=load, update=update, provider_settings=provider_settings, busy=busy)
+
+
+@contextmanager
+def open_worker(
+    home: Path | str | None = None, *, plugins: Plugins | None = None, beaten: Callable[[], None] = lambda: None
+) -> Iterator[JobWorker]:
+    """Open what carries out a background job; the home must exist.
+
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+        beaten: called now and then, several times a minute, while the worker is well.
+
+    Raises:
+        HomeError, StoreError
+    """
+    place = Home.at(home)
+    place.require()
+    known = plugins or installed_plugins(home)
+    storage = known.stores.find(STORE)(place.folder)
+    try:
+        storage.initialise()
+        yield JobWorker(
+            catalog=storage.catalog,
+            workplace=lambda: _open_workplace(place, known),
+            process=this_process,
+            alive=is_alive,
+            now=utc_now,
+            beaten=beaten,
+        )
+    finally:
+        storage.close()
+
+
+@contextmanager
+def _open_workplace(home: Home, plugins: Plugins) -> Iterator[Workplace]:
+    """Open the memory with the configuration of this moment, for one pass of a job.
+
+    Raises:
+        ConfigError, StoreError
+    """
+    assembly = Assembly(home=home, config=ConfigFile(home.config_file).load(), plugins=plugins)
+    try:
+        yield MemoryAtWork(assembly.memory())
+    finally:
+        assembly.close()

@@ -1,0 +1,82 @@
+"""What reads files and makes passages of them: here, or in worker processes."""
+
+import os
+
+import attrs
+from attrs import frozen
+
+from openmind.adapters.blobs import read_blob
+from openmind.adapters.extraction_workers import ExtractionWorkers
+from openmind.adapters.home import Home
+from openmind.adapters.home_contents import HomeKeeper
+from openmind.adapters.passage_workers import PassageWorkers
+from openmind.adapters.worker_jobs import WorkerPlan
+from openmind.adapters.worker_pool import WorkerPool
+from openmind.application.indexing.formats import Formats
+from openmind.application.indexing.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
+from openmind.application.models.embedders import BUILTIN
+from openmind.bootstrap.providers import Providers
+from openmind.domain.config import Config
+from openmind.plugins.registries import ExtractorRegistry
+from openmind.ports.extractor import Extractor
+from openmind.ports.isolated_reader import IsolatedReader
+from openmind.ports.preparer import Preparer
+
+WORKERS_PAY_OFF = 300
+"""Fewer files are prepared sooner in this process than worker processes could start."""
+MOST_WORKERS = 4
+"""More gain nothing: one process commits what they prepare."""
+MOST_READERS = 2
+"""Each may need as much memory as OCR does."""
+
+
+@frozen(kw_only=True)
+class Preparation:
+    """Makes extractors and workers as one configuration wants them."""
+
+    registry: ExtractorRegistry
+    config: Config
+    home: Home
+    providers: Providers
+
+    def formats(self) -> Formats:
+        """The formats that are installed."""
+        entries = self.registry.entries.values()
+        return Formats.of([entry.value.info for entry in entries], self.config.extraction)
+
+    def extractor(self, name: str) -> Extractor:
+        """Make an extractor that runs in this process.
+
+        Raises:
+            ConfigError: it is not installed.
+            PluginError: it cannot be made.
+        """
+        return self.registry.build(name, self.config.extraction, plugins=self.config.plugins)
+
+    def in_process_preparer(self, *, embed: bool) -> InProcessPreparer:
+        """Prepare files here."""
+        embedder = self.providers.embedder(BUILTIN, BUILTIN) if embed else None
+        return InProcessPreparer(extractor=self.extractor, read=read_blob, embedder=embedder)
+
+    def preparer(self, files: int, embed: bool) -> Preparer:
+        """Prepare files where it is done soonest."""
+        HomeKeeper(self.home.folder).drop_leftovers()  # of a run that was killed: whoever prepares has the index lock
+        workers = self.config.indexing.workers or min(os.cpu_count() or 1, MOST_WORKERS)
+        if files < WORKERS_PAY_OFF or workers < 2:
+            return self.in_process_preparer(embed=embed)
+        setup = {"home": str(self.home.folder), "config": self._worker_config(), "embed": embed}
+        plan = WorkerPlan(target="openmind.preparation_worker:prepare_files", setup=setup, folder=self.home.temporary)
+        return PassageWorkers(
+            pool=WorkerPool(plan=plan, size=workers), group=grouped, to_wire=group_to_wire, from_wire=outcome_from_wire
+        )
+
+    def _worker_config(self) -> dict[str, object]:
+        """The sections that a worker needs; a server's token is not among them."""
+        return {"extraction": attrs.asdict(self.config.extraction), "plugins": self.config.plugins}
+
+    def reader(self) -> IsolatedReader:
+        """Read hostile files elsewhere."""
+        size = min(self.config.indexing.workers or os.cpu_count() or 1, MOST_READERS)
+        return ExtractionWorkers(
+            self.config.extraction, plugins=self.config.plugins, folder=self.home.temporary, size=size
+        )

@@ -1,8 +1,0 @@
-from openmind.application.models.lately import Lately
-
-
-def test_what_was_measured_a_moment_ago_is_not_measured_again() -> None:
-    times, found = iter([0.0, 4.9, 5.0]), iter([10, 20])
-    lately = Lately(lambda: next(found), for_s=5.0, clock=lambda: next(times))
-
-    assert [lately.found() for _ in range(3)] == [10, 10, 20]
