@@ -23,7 +23,7 @@ def recorded() -> str:
 
 
 def shown(command: str, home: Path) -> str:
-    """What a terminal of a hundred columns holds after a command."""
+    """What a terminal of eighty columns holds after a command."""
     environment = {
         **{
             name: value
@@ -42,7 +42,7 @@ def shown(command: str, home: Path) -> str:
         timeout=100,
         withexitstatus=True,
         encoding="utf-8",
-        dimensions=(50, 100),
+        dimensions=(50, 80),
     )
     return told
 

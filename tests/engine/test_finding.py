@@ -238,3 +238,23 @@ def test_four_thousand_characters_are_a_query(memory: OpenMind) -> None:
     assert memory.search("x" * 4_000).state in SearchState
     assert memory.search(("🎉" * 40 + "中文" * 40 + " a-b_c.d/e:f@g ") * 25).state in SearchState
     assert memory.search('"' + "a b " * 900 + '"').state is SearchState.NOTHING_FOUND
+
+
+def test_no_snippet_holds_the_title_or_the_headings_it_is_shown_under(world) -> None:
+    drained = "Drain the pump by the last weekend of October, open the brass valve and leave the handle up."
+    world.write("a.md", f"# The pump\n\nBefore the frost\n----------------\n\n{drained}\n")
+    world.write(
+        "b.html", f"<title>The pump</title><h1>The pump</h1><h2>Before<br>the <i>frost</i></h2><p>{drained}</p>"
+    )
+    world.write("c.rst", f"The pump\n========\n\nBefore the frost\n----------------\n\n{drained}\n")
+
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        hits = memory.search("brass valve of the pump before frost", limit=9).hits
+
+    assert {hit.extension for hit in hits} == {".md", ".html", ".rst"}
+    for hit in hits:
+        assert hit.snippet == drained
+        assert [place.label for place in hit.locator if place.kind == "heading"] == ["The pump", "Before the frost"]
+        assert hit.text.lstrip("# ").startswith("The pump")

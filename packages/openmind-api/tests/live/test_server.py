@@ -26,7 +26,7 @@ def test_a_configuration_that_is_not_valid_is_told_until_it_is_mended(world, api
     broken = api.get("/status")
     (world.home / "config.toml").write_text("")
 
-    assert broken.status_code == 500
+    assert broken.status_code == 409
     assert broken.json()["code"] == "config.invalid"
     assert "chat_modle" in broken.json()["detail"]
     assert api.get("/status").status_code == 200

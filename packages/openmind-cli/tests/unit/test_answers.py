@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from openmind.domain.answers import Answer, AnswerState
 from openmind.domain.ids import FileId
-from openmind_cli.render.answers import print_answer
+from openmind_cli.render.answers import print_answer, shown_rows
 from openmind_cli.render.links import file_link
 
 FILE = FileId("file_0011223344556677")
@@ -82,3 +82,24 @@ def test_a_link_leads_back_to_the_file(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/\xff 100% #1?.md"
 
     assert unquote_to_bytes(urlparse(file_link(path)).path) == path
+
+
+def test_a_sentence_that_a_file_breaks_into_lines_flows_but_lists_and_code_stay_as_they_are(make_hit) -> None:
+    text = (
+        "There were forty people and thirty bowls, and the lanterns\n"
+        "were empty at nine.\n"
+        "- bread: eight loaves\n"
+        "- soup\n"
+        "import this as that\n"
+        "from there import everything"
+    )
+
+    rows = shown_rows(make_hit(text=text, snippet=" ".join(text.split())))
+
+    assert rows == [
+        "There were forty people and thirty bowls, and the lanterns were empty at nine.",
+        "- bread: eight loaves",
+        "- soup",
+        "import this as that",
+        "from there import everything",
+    ]

@@ -6,8 +6,14 @@ from openmind.domain.search import SearchResult, SearchState
 from openmind_cli.render.hits import grep_line, marked, print_result
 
 
-def test_a_hit_in_a_pipe_is_one_line_with_path_and_line_number(make_hit) -> None:
-    assert grep_line(make_hit()).plain == "/notes/garden.md:40: Prune the apple tree in March."
+def test_a_hit_in_a_pipe_is_one_line_with_path_line_number_and_headings(make_hit) -> None:
+    assert grep_line(make_hit()).plain == "/notes/garden.md:40: Trees: Prune the apple tree in March."
+
+
+def test_a_hit_without_headings_is_path_line_number_and_snippet(make_hit) -> None:
+    hit = make_hit(locator=(Place(kind="lines", start=40, end=52),))
+
+    assert grep_line(hit).plain == "/notes/garden.md:40: Prune the apple tree in March."
 
 
 def test_a_hit_without_lines_has_its_place_in_words(make_hit) -> None:
@@ -23,7 +29,7 @@ def test_a_hit_without_a_place_is_path_and_snippet(make_hit) -> None:
 def test_names_and_snippets_of_many_lines_stay_on_one(make_hit) -> None:
     shown = grep_line(make_hit(path="/a\nb.md", snippet="one\n\ttwo\x1b[31m")).plain
 
-    assert shown == "/a\\nb.md:40: one two\\x1b[31m"
+    assert shown == "/a\\nb.md:40: Trees: one two\\x1b[31m"
 
 
 def test_explain_tells_both_ranks(make_hit) -> None:
@@ -52,7 +58,7 @@ def test_a_result_in_a_pipe_holds_hits_only(make_hit, capsys: pytest.CaptureFixt
     print_result(result)
 
     out, err = capsys.readouterr()
-    assert out.splitlines() == ["/notes/garden.md:40: Prune the apple tree in March."]
+    assert out.splitlines() == ["/notes/garden.md:40: Trees: Prune the apple tree in March."]
     assert "Nothing is clearly relevant" in err
     assert "words only" in err
 
@@ -71,7 +77,7 @@ def test_a_terminal_shows_place_score_and_the_words_marked(make_hit, terminal) -
         print_result(SearchResult(query="q", state=SearchState.OK, hits=(make_hit(also_at=("/copy.md",)),)))
 
     shown = stream.getvalue()
-    assert "Trees › lines 40–52" in shown
+    assert "Garden · Trees › lines 40–52" in shown
     assert "score 0.75" in shown
     assert "\x1b[1;33mapple\x1b[0m" in shown
     assert "also in /copy.md" in shown

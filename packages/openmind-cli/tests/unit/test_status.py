@@ -35,7 +35,7 @@ def test_the_status_says_what_is_searchable_and_what_is_not() -> None:
     text = shown(a_status(by_reason={FileReason.OK: 2, FileReason.TOO_BIG: 1}))
 
     assert "searchable       2 files, 1,234 passages" in text
-    assert "1 skipped (too big)" in text
+    assert "1 skipped, too big" in text
     assert "never done" in text
 
 
@@ -110,7 +110,7 @@ def test_a_file_is_listed_on_one_line(capsys: pytest.CaptureFixture[str]) -> Non
 
     print_file(record)
 
-    assert capsys.readouterr().out == "/a\\n\\xff.pdf: skipped (needs ocr): The pages are pictures.\n"
+    assert capsys.readouterr().out == "/a\\n\\xff.pdf: skipped, needs recognition: The pages are pictures.\n"
 
 
 def test_what_can_be_done_is_told_once_for_each_reason_and_not_in_the_list(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,7 +118,7 @@ def test_what_can_be_done_is_told_once_for_each_reason_and_not_in_the_list(capsy
 
     out, err = capsys.readouterr()
     assert out == ""
-    assert [line.partition(":")[0] for line in err.splitlines()] == ["needs ocr", "encrypted"]
+    assert [line.partition(":")[0] for line in err.splitlines()] == ["needs recognition", "encrypted"]
     assert "openmind source set ID --ocr" in err
 
 

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from openmind.domain.answers import Answer, AnswerState
-from openmind.domain.contract import location_text
+from openmind.domain.contract import location_text, title_and_location
 from openmind.domain.ids import FileId
 from openmind.domain.search import SearchHit
 
@@ -16,6 +16,9 @@ ADVICE = {
     AnswerState.EVIDENCE_ONLY: "No chat model is set, so these are the passages that fit best.",
     AnswerState.NOT_IN_FILES: "Try other words, or `openmind search` for passages that come near.",
 }
+
+LEAST_WORDS = 9
+"""Of a line that may have been broken for its length. Lines of code, lists and verse have fewer, mostly."""
 
 
 def print_answer(answer: Answer, links: Mapping[FileId, str]) -> None:
@@ -41,9 +44,7 @@ def print_text(answer: Answer) -> None:
 def excerpt_lines(hits: Sequence[SearchHit]) -> Iterator[Line]:
     """Numbered excerpts, line by line as they stand in the file, so that lists and tables stay what they are."""
     for number, hit in enumerate(hits, start=1):
-        place = location_text(hit.locator)
-        title = "" if place.startswith(hit.title) else hit.title  # most titles are the first heading
-        heading = one_line(" · ".join(part for part in (title, place) if part))
+        heading = one_line(title_and_location(hit))
         yield line(Span(f"[{number}] ", "bold"), Span(heading, "green"))
         for row in shown_rows(hit):
             yield line(one_line(row.expandtabs(4)), indent=4, wraps=True)
@@ -56,13 +57,21 @@ def shown_rows(hit: SearchHit) -> list[str]:
     core = hit.snippet.strip("…")
     at = " ".join(hit.text.split()).find(core)
     rows: list[str] = []
-    passed = 0
+    passed, before = 0, ""
     for row in hit.text.splitlines():
         length = len(" ".join(row.split()))
         if passed + length > at and passed < at + len(core) and length:
-            rows.append(row.rstrip())
-        passed += length + 1 if length else 0
+            if rows and _goes_on(before, row):
+                rows[-1] += f" {row.strip()}"
+            else:
+                rows.append(row.rstrip())
+        passed, before = passed + (length + 1 if length else 0), row
     return rows if at >= 0 and rows and sum(map(len, rows)) <= 2 * len(core) + 80 else [hit.snippet]
+
+
+def _goes_on(before: str, row: str) -> bool:
+    """Whether a line looks like the rest of a sentence that was broken at the width of a page, not of this terminal."""
+    return len(before.split()) >= LEAST_WORDS and row[:1].islower()
 
 
 def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:

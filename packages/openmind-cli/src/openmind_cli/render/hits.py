@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from openmind.domain.contract import location_text
+from openmind.domain.contract import location_text, title_and_location
 from openmind.domain.search import Explanation, SearchHit, SearchResult, SearchState
 
 from openmind_cli.render.clean import flowing, one_line
@@ -10,6 +10,7 @@ from openmind_cli.render.lines import BLANK, Line, Span, line, note, print_lines
 from openmind_cli.terminal import is_terminal
 
 MARK = "bold yellow"
+LINES = frozenset({"line", "lines"})
 
 ADVICE = {
     SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. Widen or drop a filter.",
@@ -45,13 +46,14 @@ def grep_lines(hit: SearchHit, *, explain: bool = False) -> Iterator[Line]:
     """One hit as a line for each file that holds the passage; where it stands is known of the first alone."""
     yield grep_line(hit, explain=explain)
     for path in hit.also_at:
-        yield line(f"{one_line(path)}: {flowing(hit.snippet).strip()}")
+        yield line(f"{one_line(path)}:{_shown(hit)}")
 
 
 def grep_line(hit: SearchHit, *, explain: bool = False) -> Line:
-    """One hit on one line, `path:40: snippet`; the place is the first line where there are lines."""
-    place = _first_line(hit) or one_line(location_text(hit.locator))
-    parts = [one_line(hit.path), place, f" {flowing(hit.snippet).strip()}"]
+    """One hit on one line, `path:40: heading: snippet`; the place is the first line where there are lines."""
+    first = _first_line(hit)
+    where = one_line(location_text(tuple(place for place in hit.locator if not first or place.kind not in LINES)))
+    parts = [one_line(hit.path), first, f" {where}" if first and where else where, _shown(hit)]
     told = f"  [{_score(hit)}; {explanation_text(hit.explanation)}]" if explain else ""
     return line(":".join(part for part in parts if part) + told)
 
@@ -81,7 +83,7 @@ def _rank(leg: str, rank: int | None, score: float | None) -> str:
 
 
 def _block(number: int, hit: SearchHit, *, explain: bool) -> Iterator[Line]:
-    where = one_line(location_text(hit.locator))
+    where = one_line(title_and_location(hit))
     yield line(Span(f"{number}. ", "dim"), Span(one_line(hit.path), "bold cyan"))
     yield line(Span(f"{where}  " if where else "", "green"), Span(_score(hit), "dim"), indent=3)
     yield line(*marked(hit), indent=3, wraps=True)
@@ -92,8 +94,12 @@ def _block(number: int, hit: SearchHit, *, explain: bool) -> Iterator[Line]:
     yield BLANK
 
 
+def _shown(hit: SearchHit) -> str:
+    return f" {flowing(hit.snippet).strip()}"
+
+
 def _first_line(hit: SearchHit) -> str:
-    starts = (place.start for place in hit.locator if place.kind in {"line", "lines"})
+    starts = (place.start for place in hit.locator if place.kind in LINES)
     return next((str(start) for start in starts if start is not None), "")
 
 

@@ -30,14 +30,14 @@ def print_hints(reasons: Collection[FileReason]) -> None:
     """Print what can be done about files with these reasons, on standard error: the list is all that a pipe gets."""
     for reason in FileReason:
         if reason in reasons and reason.hint:
-            note(f"{reason.value.replace('_', ' ')}: {reason.hint}")
+            note(f"{reason.words}: {reason.hint}")
 
 
 def reason_text(reason: FileReason) -> str:
-    """`skipped (too big)`, `indexed`."""
+    """`skipped, too big`, `indexed`."""
     if reason is FileReason.OK:
         return FileStatus.INDEXED.value
-    return f"{reason.status.value} ({reason.value.replace('_', ' ')})"
+    return f"{reason.status.value}, {reason.words}"
 
 
 def status_lines(status: MemoryStatus) -> Iterator[Line]:

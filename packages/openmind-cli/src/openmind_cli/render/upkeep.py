@@ -6,6 +6,7 @@ from openmind.domain.archives import ImportReport, Manifest
 from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.contract import Object
 from openmind.domain.coverage import Amount, SourceCoverage
+from openmind.domain.files import FileReason
 from openmind.domain.sentences import as_sentence
 from openmind.domain.upkeep import FlushPlan, HomeContents, PackagePlan, UninstallPlan
 
@@ -255,7 +256,7 @@ def coverage_lines(coverage: SourceCoverage) -> Iterator[Line]:
     yield from _some("changed since", coverage.stale, total)
     yield from _some("not read yet", coverage.new, total)
     for reason, amount in sorted(coverage.unreadable.items()):
-        yield _amount(reason.replace("_", " "), amount, total)
+        yield _amount(FileReason(reason).words, amount, total)
     yield from _some("gone from disk", coverage.gone, None)
     for obstacle in coverage.obstacles[:SHOWN]:
         yield line(one_line(obstacle), indent=4)

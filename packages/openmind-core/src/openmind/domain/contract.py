@@ -37,7 +37,8 @@ STATUS: Mapping[type[OpenMindError], int] = {
     errors.HomeMissing: 404,
     errors.HomeNewer: 409,
     errors.HomeServed: 409,
-    errors.ConfigError: 500,
+    errors.ConfigError: 409,
+    errors.RemoteNotAllowed: 503,
     errors.StoreError: 500,
     errors.StoreBusy: 409,
     errors.ArchiveDamaged: 400,
@@ -318,6 +319,13 @@ def selection_object(report: SelectionReport) -> Object:
 def location_text(locator: Locator) -> str:
     """Say where a passage stands: `p. 12 › Methods`, `lines 40–52`; what is called like the place around it, once."""
     return " › ".join(name for name, _ in groupby(map(_place_text, locator)) if name)
+
+
+def title_and_location(hit: SearchHit) -> str:
+    """Say what a hit is shown under: its place, and before it the title unless that is the first heading."""
+    place = location_text(hit.locator)
+    title = "" if place.startswith(hit.title) else hit.title
+    return " · ".join(part for part in (title, place) if part)
 
 
 def _place_text(place: Place) -> str:

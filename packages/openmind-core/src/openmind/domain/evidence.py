@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from attrs import frozen
 
 from openmind.domain.answers import Evidence, Excerpt
-from openmind.domain.contract import location_text
+from openmind.domain.contract import location_text, title_and_location
 from openmind.domain.refusals import NOT_IN_FILES
 from openmind.domain.search import SearchHit
 from openmind.domain.text import as_seen
@@ -108,9 +108,7 @@ def as_markdown(evidence: Evidence, *, shown: Callable[[SearchHit], str] = lambd
     parts = []
     for excerpt in evidence.excerpts:
         hit = excerpt.hit
-        place = location_text(hit.locator)
-        title = "" if place.startswith(hit.title) else hit.title  # most titles are the first heading
-        heading = " · ".join(_verbatim(part) for part in (title, place) if part)
+        heading = _verbatim(title_and_location(hit))
         lines = "\n".join(f"> {_verbatim(line)}".rstrip() for line in shown(hit).splitlines())
         parts.append(f"**[{excerpt.number}]** {heading}".rstrip() + f"\n\n{lines}")
     return "\n\n".join(parts)

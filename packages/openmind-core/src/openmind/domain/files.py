@@ -53,6 +53,11 @@ class FileReason(StrEnum):
         return _STATUS[self]
 
     @property
+    def words(self) -> str:
+        """The reason as a person says it, of one file or of many."""
+        return _WORDS.get(self, self.value)
+
+    @property
     def retried(self) -> bool:
         """Whether the next run tries again although the file has not changed."""
         return self in {FileReason.DENIED, FileReason.VANISHED, FileReason.PROVIDER}
@@ -63,6 +68,19 @@ class FileReason(StrEnum):
         return _HINTS.get(self, "")
 
 
+_WORDS = {
+    FileReason.PARTIAL: "in part",
+    FileReason.EMPTY: "without text",
+    FileReason.NEEDS_OCR: "needs recognition",
+    FileReason.UNSUPPORTED: "of no known kind",
+    FileReason.TOO_BIG: "too big",
+    FileReason.DENIED: "closed to you",
+    FileReason.VANISHED: "gone meanwhile",
+    FileReason.TIMEOUT: "took too long",
+    FileReason.CRASHED: "reader crashed",
+    FileReason.PROVIDER: "provider trouble",
+}
+"""Where the code is not the word for it."""
 _CHANGE_IT = "It is tried again when it or its reader has changed: save it again, or in another format."
 _HINTS = {
     FileReason.NEEDS_OCR: (

@@ -1,9 +1,10 @@
 """Snippets: the stretch of a passage that shows best why it was found."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from openmind.domain.clusters import border
+from openmind.domain.headings import below_headings
 from openmind.domain.matching import Match, Span, matches, merged
 from openmind.domain.queries import AnalysedQuery
 
@@ -16,18 +17,21 @@ REPEATED = 0.1
 """What a term adds where it stands again, as a share of its weight."""
 
 
-def snippet(text: str, query: AnalysedQuery, *, width: int = WIDTH) -> tuple[str, tuple[Span, ...]]:
+def snippet(
+    text: str, query: AnalysedQuery, *, names: Iterable[str] = (), width: int = WIDTH
+) -> tuple[str, tuple[Span, ...]]:
     """Cut the best stretch out of a passage, as one line.
 
     Args:
         text: the passage.
         query: what it is shown for.
+        names: title and headings that it is shown under; those it opens with are left out.
         width: the most characters of the snippet, ellipses included.
 
     Returns:
         The snippet, and the places in it that match as (start, end) offsets, ascending and disjoint.
     """
-    line = " ".join(text.split())
+    line = " ".join(below_headings(text, names).split())
     found = matches(line, query)
     if len(line) <= width:
         return line, merged((match.start, match.end) for match in found)

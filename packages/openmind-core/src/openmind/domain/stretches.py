@@ -7,6 +7,7 @@ from attrs import define, frozen
 
 from openmind.domain.cutting import Block
 from openmind.domain.documents import Locator, Place, Segment
+from openmind.domain.headings import TOGETHER
 
 COUNTED = frozenset({"lines", "rows", "paragraphs"})
 """Places that are counted along a text, one a line, and can be narrowed to a part of it."""
@@ -230,4 +231,4 @@ def _path(outers: Sequence[Locator]) -> Locator:
     labels = list(dict.fromkeys(place.label for outer in outers for place in outer[len(common) :] if place.label))
     if len(labels) > _NAMED:
         labels = [*labels[: _NAMED - 1], "…", labels[-1]]
-    return (*common, Place(kind="heading", label=" · ".join(labels)))
+    return (*common, Place(kind="heading", label=TOGETHER.join(labels)))

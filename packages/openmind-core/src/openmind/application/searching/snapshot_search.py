@@ -8,6 +8,7 @@ from openmind.application.searching.gathering import gather
 from openmind.application.searching.legs import Legs
 from openmind.domain.chunks import ChunkKey, ChunkRow
 from openmind.domain.files import FileRecord
+from openmind.domain.headings import names_of
 from openmind.domain.ids import FileId, SourceId
 from openmind.domain.models import RetrievalProfile
 from openmind.domain.packing import read_metadata
@@ -223,7 +224,8 @@ def _is_prose(query: AnalysedQuery) -> bool:
 def _hit(ranked: Ranked, row: ChunkRow, file: FileRecord, query: AnalysedQuery, explanation: Explanation) -> SearchHit:
     """Make a hit: path and name as the catalog has them, the rest as the passage says."""
     locator, _, metadata = read_metadata(row.metadata)
-    shown, marks = snippet(row.text, query)
+    title = file.title or row.title
+    shown, marks = snippet(row.text, query, names=names_of(title, locator))
     return SearchHit(
         id=f"{row.file_id}:{row.index}",
         file_id=row.file_id,
@@ -232,7 +234,7 @@ def _hit(ranked: Ranked, row: ChunkRow, file: FileRecord, query: AnalysedQuery, 
         path=ranked.path,
         file_name=name_of(file.path_bytes),
         extension=row.extension,
-        title=file.title or row.title,
+        title=title,
         snippet=shown,
         marks=marks,
         text=row.text,

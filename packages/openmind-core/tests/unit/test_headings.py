@@ -1,0 +1,48 @@
+import pytest
+from openmind.domain.documents import Place
+from openmind.domain.headings import below_headings, names_of
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## Before the frost\n\nDrain the pump.",
+        "## Before the frost ##\nDrain the pump.",
+        "Before the frost\n----------------\nDrain the pump.",
+        "================\nBefore the frost\n================\n\nDrain the pump.",
+        "* Before the frost\nDrain the pump.",
+        "\n\nBefore\nthe frost\nDrain the pump.",
+        "# The pump\n\n## Before the frost\n\nDrain the pump.",
+        "THE PUMP\nDrain the pump.",
+    ],
+)
+def test_headings_that_a_passage_is_shown_under_are_no_part_of_it(text: str) -> None:
+    assert below_headings(text, ["The pump", "Before the frost"]).strip() == "Drain the pump."
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Before the frost comes, drain the pump.",
+        "Drain the pump.\n## Before the frost\nOpen the valve.",
+        "## Another heading\nBefore the frost\n",
+        "## Before the frost\n\n",
+        "",
+    ],
+)
+def test_everything_else_a_passage_opens_with_stays(text: str) -> None:
+    assert below_headings(text, ["The pump", "Before the frost"]) == text
+
+
+def test_a_heading_is_left_out_once() -> None:
+    assert below_headings("# Rent\n\nRent\nis due.", ["Rent", "Rent"]).strip() == "Rent\nis due."
+
+
+def test_marks_of_markup_in_a_heading_are_taken_as_they_stand() -> None:
+    assert below_headings("# **C++** (*a* | b)?\nText", ["**C++** (*a* | b)?"]) == "Text"
+
+
+def test_small_sections_that_became_one_passage_have_several_names() -> None:
+    locator = (Place(kind="page", start=2, label="ii"), Place(kind="heading", label="Bread · Soup"))
+
+    assert list(names_of("Supper", locator)) == ["Supper", "Bread", "Soup"]
