@@ -31,7 +31,7 @@ def made_rows(first: int, last: int) -> Iterator[ChunkRow]:
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         for index in range(5):
             words = " ".join([*rng.choices(WORDS, k=10), "everywhere", f"only{generation}"])
-            vector = None if generation % 7 == 0 else vectors[index].astype("<f4").tobytes()
+            vector = None if generation % 7 == 0 else vectors[index].astype("<f2").astype("<f4").tobytes()
             yield row(generation, index, words, source=f"src_{generation % 3}", vector=vector)
 
 

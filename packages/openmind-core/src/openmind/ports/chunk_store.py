@@ -167,6 +167,9 @@ class ChunkStore(Protocol):
     def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
         """Append rows in one write; on disk (fsync) when it returns. Readers can find them at once, only slowly.
 
+        Rows come back as they were written, but for half characters, which become question marks, and for vectors,
+        which may be kept in half precision: a component is off by 1 in 2,048 at most.
+
         Raises:
             StoreFull, StoreReadOnly, StoreDamaged: no row was added.
             StoreError: so was none; among others when a vector has another length than the table's.
