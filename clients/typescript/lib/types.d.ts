@@ -41,6 +41,8 @@ export interface Status {
     home: string;
     files: number;
     files_by_reason: Record<string, number>;
+    /** Files of kinds that nothing reads, by extension, as the last run found them. */
+    unread_kinds: Record<string, number>;
     missing_vectors: number;
     waiting_deletions: number;
     missing_sources: string[];

@@ -1,5 +1,6 @@
 """The summary of an index run."""
 
+import attrs
 import pytest
 from openmind.domain.ids import RunId
 from openmind.domain.jobs import FileFailure, IndexReport, IndexRun, IndexTally, JobState
@@ -50,6 +51,19 @@ def test_failed_skipped_and_partly_read_files_are_listed_with_reasons() -> None:
     assert lines[lines.index("Failed:") + 1] == "  /a.pdf: The file is damaged."
     assert lines[lines.index("Skipped:") + 1] == "  /b.bin: too big"
     assert lines[lines.index("Read in part:") + 1] == "  /c\\n.pdf: Page 3 could not be read."
+
+
+def test_one_line_counts_the_files_of_kinds_that_are_not_read() -> None:
+    kinds = {".jpg": 1_200, ".doc": 7} | {f".k{n}": 1 for n in range(8)}
+
+    lines = shown(attrs.evolve(a_report(IndexTally(indexed=1)), unread_kinds=kinds))
+
+    [line] = [line for line in lines if "kinds that are not read" in line]
+    assert line.startswith(
+        "  1,215 files of kinds that are not read: 1,200 .jpg, 7 .doc, 1 .k0, 1 .k1, 1 .k2, 1 .k3, 4 others"
+    )
+    assert "--files unread" in line
+    assert not any("kinds that are not read" in line for line in shown(a_report(IndexTally(indexed=1))))
 
 
 def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:

@@ -6,8 +6,10 @@ from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
 from openmind.domain.ids import FileId, RunId, SourceId
 from openmind.domain.jobs import IndexRun, IndexTally, JobState
 from openmind.domain.status import MemoryStatus
+from openmind.domain.unread import UnreadFile, hint_for
 from openmind_cli.commands.status import reasons_of
 from openmind_cli.render.status import print_file, print_hints, status_lines
+from openmind_cli.render.unread import print_unread
 
 
 def a_status(**changes: object) -> MemoryStatus:
@@ -37,6 +39,35 @@ def test_the_status_says_what_is_searchable_and_what_is_not() -> None:
     assert "searchable       2 files, 1,234 passages" in text
     assert "1 skipped, too big" in text
     assert "never done" in text
+
+
+def test_the_status_counts_the_files_of_kinds_that_are_not_read() -> None:
+    assert "3 files of kinds that are not read: 2 .doc, 1 .zip" in shown(a_status(unread_kinds={".doc": 2, ".zip": 1}))
+
+
+def test_a_listed_file_has_its_kind_and_each_hint_comes_once(capsys: pytest.CaptureFixture[str]) -> None:
+    files = [
+        UnreadFile(
+            source_id=SourceId("src_1"),
+            path_bytes=path,
+            stat=FileStat(size=1, mtime_ns=1),
+            extension=extension,
+            hint=hint_for(extension),
+        )
+        for path, extension in ((b"/a.doc", ".doc"), (b"/b.rtf", ".rtf"), (b"/c\n.doc", ".doc"), (b"/d", ""))
+    ]
+
+    print_unread(files)
+
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        "/a.doc: not read (.doc)",
+        "/b.rtf: not read (.rtf)",
+        "/c\\n.doc: not read (.doc)",
+        "/d: not read (no extension)",
+    ]
+    assert err.split(".doc, .rtf: ")[1].startswith("Save it as .docx")
+    assert err.count("Save it as") == 1
 
 
 def test_a_run_under_way_shows_how_far_it_is() -> None:

@@ -203,6 +203,7 @@ def test_a_foreground_run_is_a_job_without_an_id_and_lists_its_failures() -> Non
         failures=(FileFailure(path="/a.pdf", code="damaged", message="The file is damaged."),),
         failures_total=1,
         notices=("2 deletions wait.",),
+        unread_kinds={".doc": 3},
     )
 
     found = contract.index_object(report)
@@ -211,6 +212,7 @@ def test_a_foreground_run_is_a_job_without_an_id_and_lists_its_failures() -> Non
     assert found["job_id"] is None
     assert found["failures"] == [{"path": "/a.pdf", "code": "damaged", "message": "The file is damaged."}]
     assert found["notices"] == ["2 deletions wait."]
+    assert found["unread_kinds"] == {".doc": 3}
 
 
 def test_a_source_has_the_fields_clients_know() -> None:

@@ -85,6 +85,7 @@ class Status(Reply, kw_only=True):
     home: str
     files: int
     files_by_reason: dict[str, int]
+    unread_kinds: dict[str, int]
     missing_vectors: int
     waiting_deletions: int
     missing_sources: list[str]

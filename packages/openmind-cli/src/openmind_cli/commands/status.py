@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from openmind import OpenMind, open_memory
-from openmind.domain.contract import file_object, status_object
+from openmind.domain.contract import file_object, status_object, unread_object
 from openmind.domain.coverage import SourceCoverage
 from openmind.domain.errors import UsageError
 from openmind.domain.files import FileReason, FileRecord, FileStatus
@@ -13,8 +13,11 @@ from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.lines import print_lines
 from openmind_cli.render.objects import print_list, print_object
 from openmind_cli.render.status import print_file, print_hints, print_status
+from openmind_cli.render.unread import print_unread
 
 PAGE = 500
+UNREAD = "unread"
+"""Files of kinds that nothing reads: the catalog does not know them."""
 
 
 def status(*, files: str | None = None, coverage: Switch = False, json: Json = False) -> int:
@@ -23,14 +26,19 @@ def status(*, files: str | None = None, coverage: Switch = False, json: Json = F
     Parameters
     ----------
     files
-        List the files of a status (indexed, skipped, failed) or of a reason, such as too_big.
+        List the files of a status (indexed, skipped, failed) or of a reason, such as too_big; `unread` lists the
+        files of kinds that nothing reads.
     coverage
         Look at the folders and say, for each source, how much of it can be found and why the rest cannot.
     """
-    reasons = reasons_of(files) if files is not None else frozenset[FileReason]()
+    unread = files is not None and _word(files) == UNREAD
+    reasons = reasons_of(files) if files is not None and not unread else frozenset[FileReason]()
     with open_memory(create=False) as memory:
         if coverage:
             print_coverage(memory.maintenance.coverage(), json=json)
+        elif unread:
+            found_files = memory.maintenance.unread()
+            (print_list("files", map(unread_object, found_files)) if json else print_unread(found_files))
         elif not reasons:
             found = memory.status()
             (print_object(status_object(found)) if json else print_status(found))
@@ -62,12 +70,16 @@ def reasons_of(word: str) -> frozenset[FileReason]:
     Raises:
         UsageError: it is neither a status nor a reason.
     """
-    wanted = word.strip().lower().replace("-", "_").replace(" ", "_")
+    wanted = _word(word)
     found = frozenset(reason for reason in FileReason if wanted in {reason.value, reason.status.value})
     if not found:
-        known = ", ".join([*FileStatus, *FileReason])
+        known = ", ".join([*FileStatus, *FileReason, UNREAD])
         raise UsageError(f"“{word}” is no status of a file", hint=f"There are: {known}.")
     return found
+
+
+def _word(typed: str) -> str:
+    return typed.strip().lower().replace("-", "_").replace(" ", "_")
 
 
 def _files(memory: OpenMind, reasons: frozenset[FileReason]) -> Iterator[FileRecord]:

@@ -9,6 +9,7 @@ from openmind.domain.jobs import FileFailure, IndexReport, JobState
 from openmind_cli.render.amounts import between, count, duration
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import Line, Span, line, print_lines
+from openmind_cli.render.unread import summary
 from openmind_cli.terminal import same_eyes
 
 SHOWN = 20
@@ -40,6 +41,8 @@ def report_lines(report: IndexReport, *, told: Collection[str] = ()) -> Iterator
     yield _number("removed", tally.removed)
     yield _number("skipped", tally.skipped, _elsewhere(report, FileStatus.SKIPPED))
     yield _number("failed", tally.failed, _elsewhere(report, FileStatus.FAILED))
+    if report.unread_kinds:
+        yield line(f"{summary(report.unread_kinds)}  (`openmind status --files unread` lists them)", indent=2)
     yield from _files(report.failures, FileStatus.FAILED, "Failed", tally.failed)
     yield from _files(report.failures, FileStatus.SKIPPED, "Skipped", tally.skipped)
     yield from _files(report.failures, FileStatus.INDEXED, "Read in part")

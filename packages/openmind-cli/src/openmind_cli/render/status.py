@@ -11,6 +11,7 @@ from openmind.domain.status import MemoryStatus
 from openmind_cli.render.amounts import count, moment, size
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import Line, Span, line, note, print_lines
+from openmind_cli.render.unread import summary
 
 WIDTH = 17
 
@@ -48,6 +49,8 @@ def status_lines(status: MemoryStatus) -> Iterator[Line]:
     for reason, number in sorted(status.by_reason.items()):
         if reason is not FileReason.OK and number:
             yield _pair("", f"{number:,} {reason_text(reason)}")
+    if status.unread_kinds:
+        yield _pair("", summary(status.unread_kinds))
     yield _pair("indexing", _indexing(status))
     yield _pair("provider", status.provider)
     yield _pair("embedding model", status.searched_by or status.embedding_model)

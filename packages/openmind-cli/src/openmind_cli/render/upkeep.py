@@ -13,6 +13,7 @@ from openmind.domain.upkeep import FlushPlan, HomeContents, PackagePlan, Uninsta
 from openmind_cli.render.amounts import count, size
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import BLANK, Line, Span, line
+from openmind_cli.render.unread import summary
 
 WIDTH = 17
 SHOWN = 20
@@ -257,6 +258,8 @@ def coverage_lines(coverage: SourceCoverage) -> Iterator[Line]:
     yield from _some("not read yet", coverage.new, total)
     for reason, amount in sorted(coverage.unreadable.items()):
         yield _amount(FileReason(reason).words, amount, total)
+        if reason == FileReason.UNSUPPORTED and coverage.unread_kinds:
+            yield line(summary(coverage.unread_kinds), indent=2 + WIDTH)
     yield from _some("gone from disk", coverage.gone, None)
     for obstacle in coverage.obstacles[:SHOWN]:
         yield line(one_line(obstacle), indent=4)
@@ -273,6 +276,7 @@ def coverage_object(coverage: SourceCoverage) -> Object:
         "stale": _amount_object(coverage.stale),
         "new": _amount_object(coverage.new),
         "not_searchable": {reason: _amount_object(amount) for reason, amount in coverage.unreadable.items()},
+        "unread_kinds": dict(coverage.unread_kinds),
         "gone": _amount_object(coverage.gone),
         "obstacles": list(coverage.obstacles),
     }

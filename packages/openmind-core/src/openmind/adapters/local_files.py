@@ -114,8 +114,8 @@ def _enter(
         if name.endswith(b"/"):
             if not recursive or rules.leave_out(path + name, name[:-1], folder=True, generated=generated):
                 continue
-        elif not wanted(extension_of(name_of(name))) or rules.leave_out(
-            path + name, name, folder=False, generated=generated
+        elif rules.leave_out(path + name, name, folder=False, generated=generated) or not wanted(
+            extension_of(name_of(name))
         ):
             continue
         kept.append(name)

@@ -31,6 +31,7 @@ from openmind.domain.plugins import PluginReports
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
 from openmind.domain.sentences import as_sentence
 from openmind.domain.status import MemoryStatus
+from openmind.domain.unread import added, of_setting, unread_key
 from openmind.ports.file_tree import FileTree
 from openmind.ports.storage import Storage
 
@@ -164,6 +165,7 @@ class OpenMind:
             absent = [s for s in sources if s.enabled and not self.tree.root(s).present]
             # What an earlier run found gone from a folder that is away now may come back with it.
             waiting = [snapshot.setting(waiting_key(source.id)) for source in sources if source not in absent]
+            unread = [of_setting(snapshot.setting(unread_key(source.id))) for source in sources if source.enabled]
             latest = snapshot.latest_job()
             damaged = damage(snapshot, self.storage.chunks)
         job = None if latest is None else self.jobs.as_it_is(latest)
@@ -184,6 +186,7 @@ class OpenMind:
             indexing_state=_state_now(job, run),
             last_run=run,
             last_job_state=job.state if job is not None else None,
+            unread_kinds=added(*unread),
             waiting_deletions=sum(int(number) for number in waiting if number),
             missing_sources=tuple(source.path for source in absent),
             text_bytes=counts.text_bytes,

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from attrs import evolve, frozen
 
+from openmind.application.indexing.discovery import waiting_key
 from openmind.application.indexing.run_log import end_dead_runs
 from openmind.application.recovering.recovery import Recovery
 from openmind.application.recovering.sweeping import Sweeping, owe_erasure
@@ -28,6 +29,7 @@ from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.paths import displayable, is_within
 from openmind.domain.sources import Source
 from openmind.domain.status import RemovalReport
+from openmind.domain.unread import unread_key
 from openmind.ports.catalog import CatalogReader, CatalogWriter
 from openmind.ports.storage import Storage
 
@@ -162,6 +164,8 @@ class SourceService:
             self.refuse_while_indexing(session)
             counts = session.source_counts(source_id)
             session.delete_source(source_id)
+            for kept in (waiting_key(source_id), unread_key(source_id)):
+                session.set_setting(kept, None)
             session.drop_unused_texts()
             owe_erasure(session)
         self.journal.note("source.removed", source=source.id, files=counts.files)

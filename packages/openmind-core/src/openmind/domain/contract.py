@@ -12,7 +12,7 @@ from openmind.domain.answers import Answer
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.documents import Locator, Place
 from openmind.domain.errors import OpenMindError
-from openmind.domain.files import FileRecord
+from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, IndexTally, progress_of
 from openmind.domain.models import ModelAction, ModelInfo, ProviderHealth, ProviderInfo, SelectionReport
 from openmind.domain.packing import read_metadata
@@ -20,6 +20,7 @@ from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.search import Explanation, SearchHit, SearchResult
 from openmind.domain.sources import Source
 from openmind.domain.status import MemoryStatus, RemovalReport
+from openmind.domain.unread import UnreadFile, kind_of
 
 Object = dict[str, object]
 
@@ -201,6 +202,7 @@ def index_object(report: IndexReport) -> Object:
         ],
         "failures_total": report.failures_total,
         "notices": list(report.notices),
+        "unread_kinds": dict(report.unread_kinds),
     }
 
 
@@ -223,6 +225,7 @@ def status_object(status: MemoryStatus) -> Object:
         "home": status.home,
         "files": status.files,
         "files_by_reason": {reason.value: count for reason, count in status.by_reason.items()},
+        "unread_kinds": dict(status.unread_kinds),
         "missing_vectors": status.missing_vectors,
         "waiting_deletions": status.waiting_deletions,
         "missing_sources": list(status.missing_sources),
@@ -252,6 +255,25 @@ def file_object(record: FileRecord) -> Object:
         "indexed_at": record.indexed_at or None,
         "error": record.error or None,
         "hint": record.reason.hint or None,
+    }
+
+
+def unread_object(file: UnreadFile) -> Object:
+    """A file of a kind that nothing reads, with the fields of any other file; the catalog has no id for it."""
+    name = name_of(file.path_bytes)
+    return {
+        "id": None,
+        "source_id": file.source_id,
+        "path": displayable(file.path_bytes),
+        "file_name": name,
+        "extension": file.extension,
+        "status": FileReason.UNSUPPORTED.status.value,
+        "reason": FileReason.UNSUPPORTED.value,
+        "size": file.stat.size,
+        "modified_at": file.stat.modified_at,
+        "indexed_at": None,
+        "error": f"Files of this kind ({kind_of(file.extension)}) are not read.",
+        "hint": file.hint or None,
     }
 
 

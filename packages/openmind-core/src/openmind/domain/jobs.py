@@ -129,6 +129,8 @@ class IndexReport:
     failures_total: int = 0
     notices: tuple[str, ...] = ()
     """Sentences for the person: a folder is missing, deletions wait, vectors are missing."""
+    unread_kinds: dict[str, int] = field(factory=dict)
+    """Files in the sources of kinds that nothing reads, by extension, most files first; no tally counts them."""
 
 
 RUN_DIED = "The process that indexed ended without a word."

@@ -53,7 +53,8 @@ class FileTree(Protocol):
 
         Args:
             source: where to walk; a source that is not recursive gives only its own files.
-            wanted: says whether an extension (lower case, with the dot, maybe empty) is read at all.
+            wanted: says whether an extension (lower case, with the dot, maybe empty) is read at all; asked once for
+                each regular file that no rule leaves out.
         """
         ...
 

@@ -15,6 +15,7 @@ from openmind.domain.ids import RunId, SourceId
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sentences import as_sentence
 from openmind.domain.sources import Source
+from openmind.domain.unread import kind_of, to_setting, unread_key
 from openmind.ports.catalog import Catalog, PlannedChange
 from openmind.ports.file_tree import FileTree, FoundFile, Obstacle
 
@@ -39,6 +40,8 @@ class SourceScan:
     """Files that need nothing, by what a tally calls them."""
     planned: int = 0
     """Lines written to the plan, `gone` ones not counted."""
+    unread: Counter[str] = field(factory=Counter)
+    """Files of kinds that nothing reads, by kind."""
     notices: list[str]
 
 
@@ -80,8 +83,17 @@ class Discovery:
             if len(pending) >= PLAN_SLICE:
                 self._write(run_id, pending)
         self._write(run_id, pending)
+        self._remember_unread(scan)
         tick(scan)
         return scan
+
+    def _remember_unread(self, scan: SourceScan) -> None:
+        name, kinds = unread_key(scan.source.id), to_setting(scan.unread)
+        with self.catalog.reading() as snapshot:
+            before = snapshot.setting(name)
+        if kinds != before:
+            with self.catalog.writing() as session:
+                session.set_setting(name, kinds)
 
     def _write(self, run_id: RunId, pending: list[PlannedChange]) -> None:
         if pending:
@@ -95,7 +107,10 @@ class Discovery:
         def wanted(extension: str) -> bool:
             if next(passed) % TICK_EVERY == 0:
                 tick(scan)
-            return self.formats.reader(extension, code=source.code) is not None
+            if self.formats.reader(extension, code=source.code) is not None:
+                return True
+            scan.unread[kind_of(extension)] += 1
+            return False
 
         with self.catalog.reading() as snapshot:
             found = self.tree.scan(source, wanted)

@@ -50,6 +50,10 @@ class Formats:
         info = self.by_extension.get(extension)
         return None if info is None or (info.code and not code) else info
 
+    def is_switched_off(self, extension: str) -> bool:
+        """Whether files with an extension would be read, had the configuration not switched pictures off."""
+        return extension in PICTURES and bool(self.installed) and extension not in self.by_extension
+
     def recognises(self, info: ExtractorInfo, source: Source) -> bool:
         """Whether OCR may be used on what an extractor reads in a source."""
         return source.ocr and self.ocr and (self.picture_ocr or not info.pictures)

@@ -141,6 +141,7 @@ class IndexPass:
                 **scan.unchanged,
                 total=scan.unchanged.total() + scan.planned,
             )
+            self.log.unread.update(scan.unread)
             self._remember_device(source, scan)
         self.log.state(JobState.RUNNING)
 

@@ -20,6 +20,7 @@ from openmind.domain.jobs import (
     JobState,
 )
 from openmind.domain.paths import displayable
+from openmind.domain.unread import most_frequent
 from openmind.ports.catalog import Catalog
 
 SAVE_EVERY_S = 1.0
@@ -43,6 +44,8 @@ class RunLog:
     failures: list[FileFailure] = field(factory=list)
     failures_total: int = 0
     notices: list[str] = field(factory=list)
+    unread: Counter[str] = field(factory=Counter)
+    """Files of kinds that nothing reads, by kind."""
     _current: str = field(default="", init=False)
     _recognising: bool = field(default=False, init=False)
     _counts: Counter[str] = field(factory=Counter, init=False)
@@ -127,6 +130,7 @@ class RunLog:
             failures=tuple(self.failures),
             failures_total=self.failures_total,
             notices=tuple(self.notices),
+            unread_kinds=most_frequent(self.unread),
         )
 
     def _list_still_failed(self) -> None:

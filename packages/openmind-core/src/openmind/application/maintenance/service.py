@@ -12,6 +12,7 @@ from openmind.application.maintenance.source_coverage import CoverageService
 from openmind.domain.archives import ImportReport, Manifest
 from openmind.domain.checkup import Checkup, Repair
 from openmind.domain.coverage import SourceCoverage
+from openmind.domain.unread import UnreadFile
 from openmind.domain.upkeep import FlushPlan
 
 
@@ -35,6 +36,10 @@ class MaintenanceService:
     def coverage(self) -> Iterator[SourceCoverage]:
         """Say how much of each source can be found; see `CoverageService.sweep`."""
         return self.covering.sweep()
+
+    def unread(self) -> Iterator[UnreadFile]:
+        """Name the files of kinds that nothing reads; see `CoverageService.unread`."""
+        return self.covering.unread()
 
     def export(self, path: Path) -> Manifest:
         """Write everything that is remembered to one file; see `ExchangeService.export`."""

@@ -1,6 +1,8 @@
 """Coverage: a sweep over the sources that looks at metadata only, and opens nothing."""
 
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from attrs import define, evolve, field, frozen
 
@@ -9,6 +11,7 @@ from openmind.domain.coverage import Amount, SourceCoverage
 from openmind.domain.files import FileReason, FileRecord, FileStatus
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sources import Source
+from openmind.domain.unread import UnreadFile, hint_for, kind_of, most_frequent
 from openmind.ports.catalog import Catalog
 from openmind.ports.file_tree import FileTree, FoundFile, Obstacle
 
@@ -29,6 +32,32 @@ class CoverageService:
             sources = snapshot.sources(enabled_only=True)
         for source in sources:
             yield self._look(source)
+
+    def unread(self) -> Iterator[UnreadFile]:
+        """Name the files of kinds that nothing reads, source by source, in ascending order of their paths."""
+        with self.catalog.reading() as snapshot:
+            sources = [source for source in snapshot.sources(enabled_only=True) if self.tree.root(source).present]
+        for source in sources:
+            for found in self.tree.scan(source, partial(self._is_unread, source)):
+                if isinstance(found, FoundFile):
+                    extension = extension_of(name_of(found.path_bytes))
+                    yield UnreadFile(
+                        source_id=source.id,
+                        path_bytes=found.path_bytes,
+                        stat=found.stat,
+                        extension=extension,
+                        hint=self._hint(extension),
+                    )
+
+    def _is_unread(self, source: Source, extension: str) -> bool:
+        return self.formats.reader(extension, code=source.code) is None
+
+    def _hint(self, extension: str) -> str:
+        if self.formats.reader(extension, code=True) is not None:
+            return "`openmind source set ID --code` reads source code, too."
+        if self.formats.is_switched_off(extension):
+            return "`openmind config set extraction.images.enabled true` has pictures read."
+        return hint_for(extension)
 
     def _look(self, source: Source) -> SourceCoverage:
         looked = _Looked(source=source, formats=self.formats)
@@ -51,7 +80,7 @@ class CoverageService:
             while record is not None:
                 looked.miss(record)
                 record = next(known_files, None)
-        return evolve(looked.coverage, present=present)
+        return evolve(looked.coverage, present=present, unread_kinds=most_frequent(looked.unread))
 
 
 @define
@@ -61,6 +90,7 @@ class _Looked:
     source: Source
     formats: Formats
     coverage: SourceCoverage = field(init=False)
+    unread: Counter[str] = field(factory=Counter, init=False)
     _blocked: bytes | None = field(default=None, init=False)
 
     @coverage.default
@@ -70,8 +100,9 @@ class _Looked:
     def see(self, found: FoundFile, known: FileRecord | None) -> None:
         """Take in a file that is there."""
         seen, size = self.coverage, found.stat.size
-        read = self.formats.reader(extension_of(name_of(found.path_bytes)), code=self.source.code) is not None
-        if not read:
+        extension = extension_of(name_of(found.path_bytes))
+        if self.formats.reader(extension, code=self.source.code) is None:
+            self.unread[kind_of(extension)] += 1
             self._add_unreadable(FileReason.UNSUPPORTED, size)
         elif known is None:
             self.coverage = evolve(seen, new=seen.new.plus(size))

@@ -71,6 +71,19 @@ class FileTreeContract:
         assert not state.present
         assert state.message
 
+    def test_each_file_that_no_rule_leaves_out_is_asked_for_once(self, world: FileWorld) -> None:
+        for name in (b"a.txt", b"b.doc", b"sub/c.doc", b"sub/.hidden.doc", b"sub/d.tmp", b"left.out"):
+            world.write(name, b"x")
+        world.write(b".gitignore", b"left.out\n")
+        asked: list[str] = []
+
+        def wanted(extension: str) -> bool:
+            asked.append(extension)
+            return False
+
+        assert list(world.tree.scan(self.source(world), wanted)) == []
+        assert sorted(asked) == [".doc", ".doc", ".txt"]
+
     def test_a_scan_gives_size_and_date_as_stat_does(self, world: FileWorld) -> None:
         world.write(b"a.txt", b"four")
 
