@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from attrs import define, field, frozen
 from litestar.types import Receive
 from openmind.application.asking.answer_stream import AnswerStream
-from openmind.domain.answers import AnswerEvent, AskRequest
+from openmind.domain.answers import AnswerEvent, AnswerProgress, AskRequest
 from openmind.live import LiveMemory
 
 from openmind_api import problems
@@ -83,6 +83,8 @@ class AskRun:
         try:
             with self.live.current() as memory:
                 for event in self._opened(memory.asking.stream(self.request)):
+                    if isinstance(event, AnswerProgress):
+                        continue  # the contract of the API has no place for it; heartbeats say that it goes on
                     self._room.acquire()
                     if self._closed:
                         break

@@ -31,11 +31,11 @@ def answered(memory: OpenMind, request: AskRequest, *, stream: bool) -> Answer:
         return answer
     from openmind_cli.render.waiting import waiting
 
-    with waiting(f"Looking in your files, and loading {model} if it is not loaded …") as wait:
+    with waiting("Looking in your files …") as wait:
         events = memory.asking.stream(request)
-        wait.now(f"{model} reads what was found …")
+        wait.now(f"Loading {model} if it is not loaded …")
         try:
-            return _shown(memory, wait.until_spoken(events), stream=stream)
+            return _shown(memory, wait.until_spoken(events, model), stream=stream)
         finally:
             events.close()
 

@@ -1,23 +1,27 @@
 """The line that tells what an answer waits for."""
 
 import io
+import itertools
 from contextlib import redirect_stderr, redirect_stdout
 
-from openmind.domain.answers import AnswerStarted, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerStarted, AnswerText
 from openmind_cli.render.waiting import waiting
 
 
 def test_a_person_sees_what_is_waited_for_until_the_first_word(terminal) -> None:
     with terminal() as screen, waiting("loading acme/[chat]") as wait:
-        events = wait.until_spoken([AnswerStarted(sources=()), AnswerText("Dry.")])
-        next(events)
+        told = [AnswerStarted(sources=()), AnswerProgress("loading", 0.25), AnswerProgress("reading", 0.5)]
+        events = wait.until_spoken([*told, AnswerText("Dry.")], "acme/[chat]")
         assert "loading acme/[chat]" in screen.getvalue()
-        wait.now("acme/chat reads")
 
+        assert next(events) == told[0]
+        assert screen.getvalue().rstrip().endswith("acme/[chat] reads the excerpts …")
+        assert list(itertools.islice(events, 2)) == told[1:]
         assert next(events) == AnswerText("Dry.")
         shown = screen.getvalue()
 
-    assert "acme/chat reads" in shown
+    assert "Loading acme/[chat] … 25%" in shown
+    assert "acme/[chat] reads the excerpts … 50%" in shown
     assert screen.getvalue() == shown  # it was taken away with the first word
     assert shown.endswith("\x1b[1A\x1b[2K")
 

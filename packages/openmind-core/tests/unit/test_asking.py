@@ -1,4 +1,6 @@
 import re
+import threading
+import time
 
 import pytest
 from attrs import evolve
@@ -8,6 +10,7 @@ from openmind.domain.answers import (
     Answer,
     AnswerEvent,
     AnswerFinished,
+    AnswerProgress,
     AnswerReasoning,
     AnswerStarted,
     AnswerState,
@@ -449,3 +452,57 @@ def test_an_unknown_conversation_is_refused_before_anything_is_searched(shelf: S
         asking(shelf).stream(AskRequest(question="bread", session_id=SessionId("chat_0000000000000000")))
 
     assert shelf.embedder.calls == before
+
+
+# Waiting for the model
+
+
+class Loading(FakeAnswers):
+    """A model that is loaded for as long as the test takes."""
+
+    begun = threading.Event()
+    over = threading.Event()
+
+    def context_chars(self) -> int:
+        self.begun.set()
+        self.over.wait(60)
+        return 100_000
+
+
+def test_whoever_leaves_while_the_model_is_loaded_is_let_go_within_a_second(shelf: Shelf) -> None:
+    model = Loading()
+    stream = asking(shelf, model).stream(AskRequest(question="How long does the bread bake?"))
+    events: list[AnswerEvent] = []
+    reader = threading.Thread(target=lambda: events.extend(stream), daemon=True)
+    reader.start()
+    assert model.begun.wait(20)
+
+    left_at = time.monotonic()
+    stream.close()
+    reader.join(20)
+    took = time.monotonic() - left_at
+    model.over.set()
+
+    assert not reader.is_alive()
+    assert events == []
+    assert took < 10  # the model takes a minute
+    assert model.prompts == []
+
+
+class Telling(FakeAnswers):
+    """A model that tells how far it is, and is too small for all of the excerpts."""
+
+    def stream(self, prompt):
+        yield AnswerProgress("reading", 0.5)
+        if not self.prompts:
+            self.prompts.append(prompt)
+            raise ContextOverflow("too long")
+        yield from super().stream(prompt)
+
+
+def test_progress_is_passed_on_and_is_no_word_of_the_answer(shelf: Shelf) -> None:
+    events = list(asking(shelf, Telling()).stream(AskRequest(question="How long does the bread bake?")))
+
+    assert [type(event) for event in events[:3]] == [AnswerStarted, AnswerProgress, AnswerProgress]
+    assert isinstance(events[-1], AnswerFinished)
+    assert events[-1].answer.state is AnswerState.ANSWERED

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 
 from attrs import evolve, frozen
-from openmind.domain.answers import AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotFound, ProviderError
 from openmind.ports.answer_provider import Prompt, Reply
 
@@ -55,12 +55,12 @@ class ServedAnswers:
         """By the window that is allocated; the model is loaded to learn it."""
         return prompt_chars(self._prepare(self._model).context_length or ASSUMED_CHAT_TOKENS)
 
-    def stream(self, prompt: Prompt) -> Interruptible[Piece | Reply]:
+    def stream(self, prompt: Prompt) -> Interruptible[AnswerProgress | Piece | Reply]:
         """Answer piece by piece; any thread may close what is returned."""
         lifeline = Lifeline()
         return Interruptible(self._stream(prompt, lifeline), lifeline)
 
-    def _stream(self, prompt: Prompt, lifeline: Lifeline) -> Generator[Piece | Reply, None, None]:
+    def _stream(self, prompt: Prompt, lifeline: Lifeline) -> Generator[AnswerProgress | Piece | Reply, None, None]:
         """Ask, and ask once more for less when the server refuses before it said a word.
 
         A conversation that the server lost, or that outgrew the window, is an error: only the caller can tell the
@@ -80,7 +80,7 @@ class ServedAnswers:
                                 self._habits.note(attempt.ready, attempt.request.reasoning, part.raw)
                             yield from self._finish(part, spoken)
                             return
-                        elif prompt.reasoning:
+                        elif prompt.reasoning or isinstance(part, AnswerProgress):
                             yield part
             except ProviderError as error:
                 if lifeline.is_cut:

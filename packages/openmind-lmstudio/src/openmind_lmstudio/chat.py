@@ -1,9 +1,10 @@
 """LM Studio's own chat route: what is sent, and what comes back."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from typing import Literal
 
 from attrs import evolve, frozen
-from openmind.domain.answers import AnswerReasoning
+from openmind.domain.answers import AnswerProgress, AnswerReasoning
 
 from openmind_lmstudio.connection import Connection, EventStream
 from openmind_lmstudio.errors import Nonsense, StreamBroken
@@ -43,8 +44,16 @@ class ChatReply:
     """Whether the answer ended because it reached its length."""
 
 
-Talk = Generator[Piece | ChatReply, None, None]
+Talk = Generator[AnswerProgress | Piece | ChatReply, None, None]
 """An answer while it comes: its pieces, and last the whole of it."""
+
+
+_STAGES: Mapping[str, Literal["loading", "reading"]] = {
+    "model_load.start": "loading",
+    "model_load.progress": "loading",
+    "prompt_processing.start": "reading",
+    "prompt_processing.progress": "reading",
+}
 
 
 def body_of(request: ChatRequest, *, stream: bool) -> dict[str, object]:
@@ -91,6 +100,10 @@ def _read(events: EventStream, connection: Connection, request: ChatRequest) -> 
     for event in events:
         document = Record.of(decode(event.data))
         kind = document.text("type") or event.name
+        stage = _STAGES.get(kind)
+        if stage is not None:
+            yield AnswerProgress(stage, document.share("progress"))
+            continue
         pieces: Iterable[Piece] = ()
         if kind == "message.start":
             pieces, told = told.finish(), ThoughtFilter(guarded=guarded)  # thoughts may stand in front of each message

@@ -80,6 +80,13 @@ class Record:
             return None
         return int(value)
 
+    def share(self, key: str) -> float:
+        """Return a number from 0 to 1, 0 when there is none."""
+        value = self.members.get(key)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            return 0.0
+        return float(value)
+
     def record(self, key: str) -> "Record":
         return Record.of(self.members.get(key))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from lmstudio_server import ScriptedServer, llm, steps
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotLoaded, ProviderError, ProviderUnreachable
 from openmind.ports.answer_provider import Prompt, Reply
 from openmind_lmstudio import policy
@@ -38,8 +38,18 @@ def message(text: str) -> dict[str, str]:
     return {"type": "message", "content": text}
 
 
-def listen(events: Iterable[AnswerText | AnswerReasoning | Reply], heard: list[str]) -> None:
+Event = AnswerProgress | AnswerText | AnswerReasoning | Reply
+
+
+def spoken(events: Iterable[Event]) -> list[Event]:
+    """What the model says, without how far it is on the way there."""
+    return [event for event in events if not isinstance(event, AnswerProgress)]
+
+
+def listen(events: Iterable[Event], heard: list[str]) -> None:
     for event in events:
+        if isinstance(event, AnswerProgress):
+            continue
         assert isinstance(event, AnswerText)
         heard.append(event.text)
 
@@ -185,7 +195,7 @@ def test_thoughts_whose_opening_the_template_wrote_are_never_shown(
     server.studio.version = version
     server.studio.answer = ["Let me see.", "</th", "ink>\n\n", "It is", " dry."]
 
-    *pieces, reply = thinker.stream(PROMPT)
+    *pieces, reply = spoken(thinker.stream(PROMPT))
 
     assert pieces == [AnswerText("It is"), AnswerText(" dry.")]
     assert reply.text == "It is dry."
@@ -207,7 +217,7 @@ def test_a_model_that_leaked_a_thought_once_is_held_back_from_then_on(
     server.studio.answer = ["Let me see.", "</think>", "It is dry."]
     list(provider.answerer("acme/chat").stream(PROMPT))  # nothing told that it thinks
 
-    *pieces, _ = provider.answerer("acme/chat").stream(PROMPT)
+    *pieces, _ = spoken(provider.answerer("acme/chat").stream(PROMPT))
 
     assert pieces == [AnswerText("It is dry.")]
 
@@ -217,8 +227,8 @@ def test_a_model_that_answered_without_a_thought_speaks_at_once_from_then_on(
 ) -> None:
     server.studio.answer = ["It is", " dry."]
 
-    *first, _ = thinker.stream(PROMPT)
-    *second, _ = provider.answerer("acme/thinker").stream(PROMPT)
+    *first, _ = spoken(thinker.stream(PROMPT))
+    *second, _ = spoken(provider.answerer("acme/thinker").stream(PROMPT))
 
     assert first == [AnswerText("It is dry.")]
     assert second == [AnswerText("It is"), AnswerText(" dry.")]
@@ -404,6 +414,27 @@ def test_a_long_wait_before_the_first_word_is_no_stall(server: ScriptedServer, c
     *_, reply = provider.answerer("acme/chat").stream(PROMPT)
 
     assert reply.text == "It is dry."
+
+
+def test_how_far_a_load_and_the_reading_of_the_prompt_are_is_passed_on(
+    server: ScriptedServer, answerer: ServedAnswers
+) -> None:
+    progress = [
+        {"type": "model_load.start", "model_instance_id": "acme/chat"},
+        {"type": "model_load.progress", "model_instance_id": "acme/chat", "progress": 0.25},
+        {"type": "prompt_processing.progress", "progress": 0.5},
+        {"type": "prompt_processing.progress", "progress": "much"},
+    ]
+    server.script(CHAT, steps.events(*progress, said("Dry."), ended(message("Dry."))))
+
+    *told, _, _ = answerer.stream(PROMPT)
+
+    assert told == [
+        AnswerProgress("loading", 0.0),
+        AnswerProgress("loading", 0.25),
+        AnswerProgress("reading", 0.5),
+        AnswerProgress("reading", 0.0),
+    ]
 
 
 def test_a_slow_reader_is_no_silent_server(server: ScriptedServer, connect: Any) -> None:

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from attrs import define
-from openmind.domain.answers import AnswerEvent, AnswerStarted
+from openmind.domain.answers import AnswerEvent, AnswerProgress, AnswerStarted
 
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import console_on
@@ -34,10 +34,14 @@ class Waiting:
             self._live.stop()
         self._live = None
 
-    def until_spoken(self, events: Iterable[AnswerEvent]) -> Iterator[AnswerEvent]:
-        """Pass events on; with the first one that shows something, the line goes."""
+    def until_spoken(self, events: Iterable[AnswerEvent], model: str) -> Iterator[AnswerEvent]:
+        """Pass events on; what the model does before its first word is said, and then the line goes."""
         for event in events:
-            if not isinstance(event, AnswerStarted):
+            if isinstance(event, AnswerStarted):
+                self.now(f"{model} reads the excerpts …")
+            elif isinstance(event, AnswerProgress):
+                self.now(_progress(event, model))
+            else:
                 self.end()
             yield event
 
@@ -56,6 +60,11 @@ def waiting(text: str) -> Iterator[Waiting]:
         yield line
     finally:
         line.end()
+
+
+def _progress(progress: AnswerProgress, model: str) -> str:
+    doing = f"Loading {model} …" if progress.stage == "loading" else f"{model} reads the excerpts …"
+    return f"{doing} {progress.share:.0%}" if progress.share else doing
 
 
 def _spinner(text: str) -> "Spinner":

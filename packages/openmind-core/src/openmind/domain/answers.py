@@ -1,6 +1,7 @@
 """Answers: text made from evidence, and the evidence it rests on."""
 
 from enum import StrEnum
+from typing import Literal
 
 from attrs import field, frozen
 
@@ -95,6 +96,16 @@ class AnswerStarted:
 
 
 @frozen
+class AnswerProgress:
+    """How far the model is on the way to its first word; only where its server tells."""
+
+    stage: Literal["loading", "reading"]
+    """Whether the model is being loaded, or reads what it was given."""
+    share: float
+    """0–1."""
+
+
+@frozen
 class AnswerText:
     """A piece of the answer."""
 
@@ -115,4 +126,4 @@ class AnswerFinished:
     answer: Answer
 
 
-AnswerEvent = AnswerStarted | AnswerText | AnswerReasoning | AnswerFinished
+AnswerEvent = AnswerStarted | AnswerProgress | AnswerText | AnswerReasoning | AnswerFinished

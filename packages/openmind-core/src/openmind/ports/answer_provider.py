@@ -5,7 +5,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 
 
 @frozen(kw_only=True)
@@ -45,10 +45,11 @@ class AnswerProvider(Protocol):
         """
         ...
 
-    def stream(self, prompt: Prompt) -> Iterator[AnswerText | AnswerReasoning | Reply]:
+    def stream(self, prompt: Prompt) -> Iterator[AnswerProgress | AnswerText | AnswerReasoning | Reply]:
         """Answer piece by piece; exactly one `Reply` comes last.
 
-        Reasoning comes only when it was asked for, and never inside `AnswerText`. Closing the iterator stops the
+        Reasoning comes only when it was asked for, and never inside `AnswerText`. Progress may come before either, and
+        is no part of what is said. Closing the iterator stops the
         generation. Another thread may do that while a piece is waited for: an iterator that allows it ends the wait
         at once, a plain generator raises `ValueError` and is closed with its next piece.
 

@@ -1,14 +1,19 @@
 """An answer while it is written: one thread reads it, any thread may end it."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from threading import Lock
 from typing import TypeVar
 
 from attrs import define, field
 
+from openmind.application.patience import patiently
 from openmind.domain.answers import AnswerEvent
 
 T = TypeVar("T")
+
+
+class HungUp(Exception):
+    """Nobody listens any more."""
 
 
 @define
@@ -17,6 +22,19 @@ class Line:
 
     _words: Iterator[object] | None = field(default=None, init=False)
     _hung_up: bool = field(default=False, init=False)
+
+    def wait(self, call: Callable[[], T]) -> T:
+        """Wait for what has to be known before the model is asked; its loading may take minutes.
+
+        Raises:
+            HungUp: somebody hung up meanwhile; the call is left to itself.
+            BaseException: whatever the call raises.
+        """
+        return patiently(call, while_waiting=self._heed)
+
+    def _heed(self) -> None:
+        if self._hung_up:
+            raise HungUp
 
     def listen(self, words: Iterator[T]) -> Iterator[T]:
         """Pass on what a model says."""

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from openmind.application.asking.answer_stream import Line
 from openmind.application.asking.drafting import Draft
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 from openmind.domain.errors import ContextOverflow, ProviderError, ProviderUnauthorized, ProviderUnreachable
 from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 
 
 def replies(
     model: AnswerProvider, line: Line, drafted: Draft
-) -> Iterator[tuple[Draft, Prompt, AnswerText | AnswerReasoning | Reply]]:
+) -> Iterator[tuple[Draft, Prompt, AnswerProgress | AnswerText | AnswerReasoning | Reply]]:
     """Ask the model; each event comes with what it answers.
 
     Raises:
@@ -24,7 +24,7 @@ def replies(
         spoke = False
         try:
             for event in line.listen(model.stream(prompt)):
-                spoke = True
+                spoke = spoke or not isinstance(event, AnswerProgress)
                 yield attempt, prompt, event
             return
         except (ProviderUnreachable, ProviderUnauthorized):

@@ -7,7 +7,7 @@ from contextlib import closing
 
 from attrs import evolve, frozen
 
-from openmind.application.asking.answer_stream import AnswerStream, Line
+from openmind.application.asking.answer_stream import AnswerStream, HungUp, Line
 from openmind.application.asking.conversations import Conversation, Conversations
 from openmind.application.asking.drafting import Draft, draft, size
 from openmind.application.asking.replying import replies
@@ -17,6 +17,7 @@ from openmind.domain.answers import (
     Answer,
     AnswerEvent,
     AnswerFinished,
+    AnswerProgress,
     AnswerReasoning,
     AnswerStarted,
     AnswerState,
@@ -67,9 +68,10 @@ class AskService:
     def stream(self, request: AskRequest) -> AnswerStream:
         """Answer a question piece by piece.
 
-        The search is done when this returns; only the model works while the events are read. `AnswerStarted` comes
-        first and `AnswerFinished` last; what the latter holds is the answer. The pieces before it are checked as it is.
-        A model that fails is a state of the answer, not an error. Closing the stream, from any thread, stops the model.
+        The search is done when this returns; the model is loaded and works while the events are read. `AnswerStarted`
+        comes first and `AnswerFinished` last; what the latter holds is the answer. The pieces before it are checked as
+        it is. A model that fails is a state of the answer, not an error. Closing the stream, from any thread, stops the
+        model, or the wait for it to be loaded.
 
         Raises:
             EmptyQuery: the question has no text.
@@ -92,13 +94,10 @@ class AskService:
             model = self.answerer()
             if model is None:
                 return AnswerStream(self._noted(_told(_excerpts(begun, result))))
-            drafted = draft(request, result, conversation, window=model.context_chars(), fence=self.new_fence())
         except ProviderError as error:
             return AnswerStream(self._noted(_failed(_excerpts(begun, result), error)))
-        sources = _hits(drafted.evidence)
         line = Line()
-        generated = self._generate(model, line, drafted, conversation, evolve(begun, sources=sources))
-        return AnswerStream(self._noted(generated), line)
+        return AnswerStream(self._noted(self._answer(model, line, request, result, conversation, begun)), line)
 
     def _noted(self, events: Generator[AnswerEvent, None, None]) -> Generator[AnswerEvent, None, None]:
         """Note how an answer ended; what was asked and answered is nobody's business."""
@@ -119,6 +118,26 @@ class AskService:
             return evolve(begun, state=AnswerState.NOTHING_INDEXED, markdown=self.searching.how_to_begin())
         return evolve(begun, markdown=NOT_IN_THESE_FILES if state is SearchState.FILTERED_OUT else NOT_IN_FILES)
 
+    def _answer(
+        self,
+        model: AnswerProvider,
+        line: Line,
+        request: AskRequest,
+        result: SearchResult,
+        conversation: Conversation | None,
+        begun: Answer,
+    ) -> Generator[AnswerEvent, None, None]:
+        """Wait for the model to be there, write down what fits its window, and let it speak."""
+        try:
+            window = line.wait(model.context_chars)
+            drafted = draft(request, result, conversation, window=window, fence=self.new_fence())
+        except HungUp:
+            return
+        except ProviderError as error:
+            yield from _failed(_excerpts(begun, result), error)
+            return
+        yield from self._generate(model, line, drafted, conversation, evolve(begun, sources=_hits(drafted.evidence)))
+
     def _generate(
         self, model: AnswerProvider, line: Line, drafted: Draft, conversation: Conversation | None, begun: Answer
     ) -> Generator[AnswerEvent, None, None]:
@@ -127,7 +146,9 @@ class AskService:
         gate, said, thoughts = TextGate(drafted.evidence), "", ""
         try:
             for asked, prompt, event in replies(model, line, drafted):
-                if isinstance(event, AnswerReasoning):
+                if isinstance(event, AnswerProgress):
+                    yield event
+                elif isinstance(event, AnswerReasoning):
                     thoughts += event.text
                     yield event
                 elif isinstance(event, AnswerText):

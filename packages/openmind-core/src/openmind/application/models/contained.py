@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from attrs import evolve, frozen
 
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
 from openmind.domain.models import (
     EmbedderIdentity,
@@ -192,11 +192,11 @@ class ContainedAnswers:
         with self.blame.taken():
             return self.blame.expect(self.inner.context_chars(), int, "the window of its chat model")
 
-    def stream(self, prompt: Prompt) -> Iterator[AnswerText | AnswerReasoning | Reply]:
+    def stream(self, prompt: Prompt) -> Iterator[AnswerProgress | AnswerText | AnswerReasoning | Reply]:
         with self.blame.taken():
             replied = False
             for event in self.inner.stream(prompt):
-                if replied or not isinstance(event, AnswerText | AnswerReasoning | Reply):
+                if replied or not isinstance(event, AnswerProgress | AnswerText | AnswerReasoning | Reply):
                     raise self.blame.error(f"its chat model gives {type(event).__name__} where none is due")
                 replied = isinstance(event, Reply)
                 yield event

@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import pytest
 
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ProviderError, ProviderUnreachable
 from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 
@@ -35,12 +35,20 @@ class AnswerProviderContract:
         assert answerer.context_chars() > 0
 
     def test_pieces_come_first_and_one_reply_with_the_whole_text_last(self, answerer: AnswerProvider) -> None:
-        *pieces, last = answerer.stream(QUESTION)
+        *pieces, last = (event for event in answerer.stream(QUESTION) if not isinstance(event, AnswerProgress))
 
         assert all(isinstance(piece, AnswerText) for piece in pieces)
         assert isinstance(last, Reply)
         assert last.text == "".join(piece.text for piece in pieces if isinstance(piece, AnswerText))
         assert last.text.strip()
+
+    def test_progress_is_a_share_and_comes_before_the_first_word(self, answerer: AnswerProvider) -> None:
+        events = list(answerer.stream(QUESTION))
+        told = [at for at, event in enumerate(events) if isinstance(event, AnswerProgress)]
+        shares = [event.share for event in events if isinstance(event, AnswerProgress)]
+
+        assert told == list(range(len(told)))
+        assert all(0 <= share <= 1 for share in shares)
 
     def test_it_thinks_aloud_only_when_it_is_asked_to(self, answerer: AnswerProvider, thoughts: str) -> None:
         events = list(answerer.stream(THOUGHTFUL))
