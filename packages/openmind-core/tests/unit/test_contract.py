@@ -12,6 +12,7 @@ from openmind.domain.documents import Place
 from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, JobId, RunId, SourceId
 from openmind.domain.jobs import FileFailure, IndexJob, IndexReport, IndexRun, IndexTally, JobState
+from openmind.domain.location_text import location_text
 from openmind.domain.search import Explanation, SearchHit, SearchResult, SearchState
 from openmind.domain.sources import Source
 from openmind.domain.status import MemoryStatus, RemovalReport
@@ -331,7 +332,7 @@ def test_an_error_of_a_plugin_takes_the_status_of_its_family() -> None:
     ],
 )
 def test_a_location_reads_like_a_reference(places: tuple[Place, ...], text: str) -> None:
-    assert contract.location_text(places) == text
+    assert location_text(places) == text
 
 
 @settings(deadline=None, max_examples=60)

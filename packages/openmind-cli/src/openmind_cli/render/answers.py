@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from openmind.domain.answers import Answer, AnswerState
-from openmind.domain.contract import location_text, title_and_location
 from openmind.domain.ids import FileId
+from openmind.domain.location_text import location_text, title_and_location
 from openmind.domain.search import SearchHit
 
 from openmind_cli.render.clean import block, one_line

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from openmind.domain.contract import location_text, title_and_location
+from openmind.domain.location_text import location_text, title_and_location
 from openmind.domain.search import Explanation, SearchHit, SearchResult, SearchState
 
 from openmind_cli.render.clean import flowing, one_line

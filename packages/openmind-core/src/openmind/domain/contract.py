@@ -5,15 +5,15 @@ Command line and API print the same objects because both make them here. Every f
 """
 
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 
 from openmind.domain import errors
 from openmind.domain.answers import Answer
 from openmind.domain.chunks import ChunkRow
-from openmind.domain.documents import Locator, Place
+from openmind.domain.documents import Place
 from openmind.domain.errors import OpenMindError
 from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, IndexTally, progress_of
+from openmind.domain.location_text import location_text
 from openmind.domain.models import ModelAction, ModelInfo, ProviderHealth, ProviderInfo, SelectionReport
 from openmind.domain.packing import read_metadata
 from openmind.domain.paths import displayable, extension_of, name_of
@@ -336,45 +336,6 @@ def selection_object(report: SelectionReport) -> Object:
         "unload_results": actions_object(report.unloaded),
         "load_results": actions_object(report.loaded),
     }
-
-
-def location_text(locator: Locator) -> str:
-    """Say where a passage stands: `p. 12 › Methods`, `lines 40–52`; what is called like the place around it, once."""
-    return " › ".join(name for name, _ in groupby(map(_place_text, locator)) if name)
-
-
-def title_and_location(hit: SearchHit) -> str:
-    """Say what a hit is shown under: its place, and before it the title unless that is the first heading."""
-    place = location_text(hit.locator)
-    title = "" if place.startswith(hit.title) else hit.title
-    return " · ".join(part for part in (title, place) if part)
-
-
-def _place_text(place: Place) -> str:
-    match place.kind:
-        case "page":
-            if place.label and place.label != str(place.start):
-                return f"p. {place.label} ({place.start})" if place.start is not None else f"p. {place.label}"
-            return _numbered(place, "p.", "pp.")
-        case "heading":
-            return place.label
-        case "sheet":
-            return place.label or _numbered(place, "sheet", "sheets")
-        case "line" | "lines":
-            return _numbered(place, "line", "lines")
-        case "row" | "rows":
-            return _numbered(place, "row", "rows")
-        case kind:
-            one = kind.removesuffix("s")
-            return place.label or _numbered(place, one, f"{one}s")
-
-
-def _numbered(place: Place, one: str, many: str) -> str:
-    if place.start is None:
-        return ""
-    if place.end is None or place.end == place.start:
-        return f"{one} {place.start}"
-    return f"{many} {place.start}–{place.end}"
 
 
 def _place_object(place: Place) -> Object:

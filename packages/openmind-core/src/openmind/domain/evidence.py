@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from attrs import frozen
 
 from openmind.domain.answers import Evidence, Excerpt
-from openmind.domain.contract import location_text, title_and_location
+from openmind.domain.location_text import location_text, title_and_location
 from openmind.domain.refusals import NOT_IN_FILES
 from openmind.domain.search import SearchHit
 from openmind.domain.text import as_seen

@@ -21,6 +21,7 @@ from openmind.ports.archive import ArchiveContents, OpenedArchive
 
 from openmind_stores.archive import layout
 from openmind_stores.archive.layout import FILES, MANIFEST, PARTS, PASSAGES, SCHEMAS, SOURCES, TEXTS, Row
+from openmind_stores.archive.manifest import manifest_from_json, manifest_to_json
 from openmind_stores.lance.engine import hidden_pandas
 from openmind_stores.sqlite.errors import translate_os
 
@@ -52,7 +53,7 @@ class ParquetArchive:
                 _write_part(room / TEXTS, TEXTS, map(layout.text_row, contents.texts))
                 _write_part(room / PASSAGES, PASSAGES, map(layout.passage_row, contents.passages))
                 whole = room / path.name
-                _bundle(whole, layout.manifest_to_json(contents.manifest), room)
+                _bundle(whole, manifest_to_json(contents.manifest), room)
                 whole.replace(path)
         except OSError as error:
             raise translate_os(error, path) from error
@@ -131,7 +132,7 @@ def _unpack(path: Path, folder: Path) -> Manifest:
                 f"There is no space to unpack {path.name}: it needs {needed / 1e6:,.0f} MB",
                 hint="Free some disk space and try again.",
             )
-        manifest = layout.manifest_from_json(bundle.read(MANIFEST))
+        manifest = manifest_from_json(bundle.read(MANIFEST))
         for part in PARTS:
             with bundle.open(known[part]) as packed, (folder / part).open("wb") as file:
                 shutil.copyfileobj(packed, file)
