@@ -79,6 +79,43 @@ def test_missing_vectors_follow_when_the_server_is_back(world) -> None:
         assert not memory.search("chrysanthemum").degraded
 
 
+def test_vectors_that_follow_are_counted_while_they_are_made(world) -> None:
+    embedder = world.use()
+    embedder.error = DOWN
+    for number in range(70):
+        world.write(f"{number}.txt", f"heliotrope number {number % 60}")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        embedder.error = None
+        told = []
+
+        report = memory.index(
+            progress=lambda event: told.append((event.tally.vectors_made, event.tally.vectors_wanted))
+        )
+
+        assert report.run.tally.vectors_wanted == 70
+        assert report.run.tally.vectors_made == 70  # ten of them are like others
+        assert report.run.tally.embedded == 60
+        assert all(made <= wanted for made, wanted in told)
+        assert memory.jobs.history(limit=1)[0].tally.vectors_made == 70
+
+
+def test_vectors_of_another_model_are_counted_from_where_it_broke_off(world) -> None:
+    world.use("one", 16)
+    for number in range(40):
+        world.write(f"{number}.txt", f"heliotrope number {number}")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    world.use("two", 24)
+    with world.memory() as memory:
+        report = memory.index()
+
+    tally = report.run.tally
+    assert (tally.processed, tally.vectors_wanted, tally.vectors_made) == (40, 40, 40)
+
+
 def test_a_first_run_without_the_server_uses_the_built_in_embedder_and_changes_over_later(world) -> None:
     embedder = world.use()
     embedder.error = DOWN

@@ -23,6 +23,8 @@ export interface Job {
     moved_files: number;
     removed_files: number;
     waiting_deletions: number;
+    vectors_wanted: number;
+    vectors_made: number;
 }
 export interface Status {
     status: "ready";

@@ -6,6 +6,7 @@ import attrs
 import pytest
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
+from openmind.domain.pace import average_pace
 from openmind_cli.render.jobs import Watch, history_rows, job_of, rows_of, status_object, under_way_notice
 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -19,6 +20,7 @@ def a_job(**changes: object) -> IndexJob:
         "current_file": "/home/me/a\nb.md",
         "started_at": BEGAN.isoformat(),
         "updated_at": (BEGAN + timedelta(seconds=10)).isoformat(),
+        "worked_s": 9.0,
         "process": ProcessMark(pid=4711, started_at=1.0, boot_id="boot"),
     }
     return IndexJob(**(values | changes))
@@ -54,6 +56,23 @@ def test_the_pace_is_that_of_the_last_seconds() -> None:
 
     assert found is not None
     assert (found.files_per_s, round(found.seconds_left, 3)) == (15.0, round(40 / 15, 3))
+
+
+def test_vectors_that_follow_the_files_have_their_own_count_and_pace() -> None:
+    times = iter([0.0, 10.0])
+    watch = Watch(clock=lambda: next(times))
+    for made in (100, 1_200):
+        job = a_job(tally=IndexTally(indexed=400, total=400, vectors_wanted=5_000, vectors_made=made))
+        found = watch.look(job)
+
+    rows = table(job, found)
+    assert (rows["progress"], rows["vectors"]) == ("100 %", "1,200 of 5,000 passages (24 %)")
+    assert rows["pace"] == "110.0 passages/s, about 35 s left"
+    shown = status_object(job, found, BEGAN)
+    assert (shown["vectors_wanted"], shown["vectors_made"], shown["vectors_per_second"]) == (5_000, 1_200, 110.0)
+    assert shown["files_per_second"] is None
+    assert "vectors follow: 1,200 of 5,000 passages (24 %)" in under_way_notice(job)
+    assert average_pace(job) is None  # its time went to files
 
 
 def test_nothing_is_said_of_the_pace_of_a_job_that_rests() -> None:

@@ -64,6 +64,8 @@ class Job(Reply, kw_only=True):
     moved_files: int
     removed_files: int
     waiting_deletions: int
+    vectors_wanted: int
+    vectors_made: int
 
 
 class Status(Reply, kw_only=True):

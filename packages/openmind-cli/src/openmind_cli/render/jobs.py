@@ -15,6 +15,7 @@ from openmind.domain.sentences import as_sentence
 from openmind_cli.render.amounts import between, count, duration, moment
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import Line, Span, line
+from openmind_cli.render.progress import vectors_text
 
 WIDTH = 17
 WINDOW = 20
@@ -61,6 +62,7 @@ def job_of(found: IndexJob | IndexRun | None) -> IndexJob | None:
         completed_at=found.finished_at,
         updated_at=found.heartbeat_at,
         process=found.process,
+        worked_s=between(found.started_at, found.heartbeat_at) or 0.0,
     )
 
 
@@ -74,7 +76,8 @@ def under_way_notice(found: IndexJob | IndexRun | None) -> str:
     if found.state is JobState.PAUSED and found.error:
         return f"Indexing is paused{far}: {as_sentence(found.error)}"
     if tally.total and tally.processed >= tally.total:
-        return f"Indexing is {doing}{far}: every file is read, vectors may still be missing."
+        made = f"vectors follow: {vectors_text(tally)}" if tally.vectors_wanted else "vectors may still be missing"
+        return f"Indexing is {doing}{far}: every file is read, {made}."
     return f"Indexing is {doing}{far}: what is not read yet cannot be found yet."
 
 
@@ -102,8 +105,10 @@ def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[
         yield "waiting", f"{count(tally.waiting_deletions, 'file')} gone from disk; `openmind index --accept-deletions`"
     yield "passages", f"{tally.chunks:,}"
     yield "progress", progress_text(job)
+    if tally.vectors_wanted:
+        yield "vectors", vectors_text(tally)
     if found is not None:
-        yield "pace", f"{found.files_per_s:,.1f} files/s, about {duration(found.seconds_left)} left"
+        yield "pace", pace_text(found)
     if job.current_file:
         yield "current file", one_line(job.current_file)
     yield "started", moment(job.started_at)
@@ -115,6 +120,12 @@ def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[
 def progress_text(job: IndexJob) -> str:
     """`45 %`."""
     return f"{progress_of(job.state, job.tally):.0f} %"
+
+
+def pace_text(found: Pace) -> str:
+    """`12.5 files/s, about 3 min left`."""
+    rate = f"{found.vectors_per_s:,.1f} passages/s" if found.vectors_per_s else f"{found.files_per_s:,.1f} files/s"
+    return f"{rate}, about {duration(found.seconds_left)} left"
 
 
 def state_text(job: IndexJob, at: datetime) -> str:
@@ -137,7 +148,8 @@ def status_object(job: IndexJob | None, found: Pace | None, at: datetime) -> Obj
         **job_object(job),
         "job_id": job.id or None if job else None,
         "stuck": job is not None and job.is_stuck(at),
-        "files_per_second": round(found.files_per_s, 2) if found else None,
+        "files_per_second": round(found.files_per_s, 2) if found and not found.vectors_per_s else None,
+        "vectors_per_second": round(found.vectors_per_s, 2) if found and found.vectors_per_s else None,
         "seconds_left": round(found.seconds_left, 1) if found else None,
         "pid": job.process.pid if job and job.process else None,
     }

@@ -8,7 +8,7 @@ from typing import TextIO
 
 from attrs import define, field
 from openmind.domain.events import EventSink, Progress, ignore
-from openmind.domain.jobs import JobState
+from openmind.domain.jobs import IndexTally, JobState
 
 from openmind_cli.render.amounts import count, duration
 from openmind_cli.render.clean import one_line
@@ -62,6 +62,8 @@ def progress_text(event: Progress, elapsed_s: float) -> str:
     state = event.state.value.replace("_", " ")
     if event.state is JobState.DISCOVERING or not tally.total:
         return f"{state}: {count(tally.total, 'file')} found" if tally.total else state
+    if tally.vectors_wanted:
+        return f"{state}: every file is read, vectors of {vectors_text(tally)}"
     text = f"{state}: {tally.processed:,} of {count(tally.total, 'file')} ({tally.progress:.0f} %)"
     if event.recognising:
         return f"{text}, {_page(event)}"
@@ -69,6 +71,12 @@ def progress_text(event: Progress, elapsed_s: float) -> str:
     if rate and tally.processed < tally.total:
         text += f", {rate:,.0f} files/s, {duration((tally.total - tally.processed) / rate)} left"
     return text
+
+
+def vectors_text(tally: IndexTally) -> str:
+    """`1,200 of 5,000 passages (24 %)`."""
+    percent = 100 * tally.vectors_made // tally.vectors_wanted
+    return f"{tally.vectors_made:,} of {count(tally.vectors_wanted, 'passage')} ({percent} %)"
 
 
 def _page(event: Progress) -> str:
@@ -83,11 +91,11 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """Files per second."""
+        """Files per second, or passages."""
 
         def render(self, task: Task) -> Text:
             speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.0f} files/s" if speed else "", style="progress.data.speed")
+            return Text(f"{speed:,.0f} {task.fields['unit']}/s" if speed else "", style="progress.data.speed")
 
     console = console_on(stream)
     columns = (
@@ -99,12 +107,18 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=0)
+        task = bar.add_task("starting", total=0, unit="files")
 
         def show(event: Progress) -> None:
             if event.notice:
                 console.print(Text.assemble(("note: ", "bold yellow"), one_line(event.notice)))
             name = _page(event) if event.recognising else event.state.value.replace("_", " ")
-            bar.update(task, description=name, completed=event.tally.processed, total=event.tally.total)
+            tally = event.tally
+            if tally.vectors_wanted:
+                done, total, unit = tally.vectors_made, tally.vectors_wanted, "passages"
+                name = "vectors"
+            else:
+                done, total, unit = tally.processed, tally.total, "files"
+            bar.update(task, description=name, completed=done, total=total, unit=unit)
 
         yield show

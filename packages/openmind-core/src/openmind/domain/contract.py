@@ -395,4 +395,6 @@ def _job(
         "moved_files": tally.moved,
         "removed_files": tally.removed,
         "waiting_deletions": tally.waiting_deletions,
+        "vectors_wanted": tally.vectors_wanted,
+        "vectors_made": tally.vectors_made,
     }

@@ -3,6 +3,7 @@
 from datetime import datetime
 from enum import StrEnum
 
+import attrs
 from attrs import field, frozen
 
 from openmind.domain.ids import JobId, RunId
@@ -65,6 +66,10 @@ class IndexTally:
     embedded: int = 0
     """Passages that were given to the embedder."""
     hashed: int = 0
+    vectors_wanted: int = 0
+    """Passages that were found by words only, and are to get vectors once every file is read."""
+    vectors_made: int = 0
+    """How many of them have theirs."""
 
     @property
     def processed(self) -> int:
@@ -74,6 +79,25 @@ class IndexTally:
     def progress(self) -> float:
         """Percent, 0–100."""
         return min(100.0, 100.0 * self.processed / self.total) if self.total else 100.0
+
+
+def continued(before: IndexTally, now: IndexTally) -> IndexTally:
+    """Add up two passes of one job: what the former read is not told as something that was known already."""
+    ours = min(now.already_indexed, before.indexed + before.moved)
+    read = min(before.indexed, ours)
+    return attrs.evolve(
+        now,
+        indexed=now.indexed + read,
+        moved=now.moved + ours - read,
+        already_indexed=now.already_indexed - ours,
+        removed=before.removed + now.removed,
+        chunks=before.chunks + now.chunks,
+        extracted=before.extracted + now.extracted,
+        embedded=before.embedded + now.embedded,
+        hashed=before.hashed + now.hashed,
+        vectors_wanted=before.vectors_made + now.vectors_wanted,
+        vectors_made=before.vectors_made + now.vectors_made,
+    )
 
 
 def progress_of(state: JobState, tally: IndexTally) -> float:
@@ -111,6 +135,8 @@ class IndexJob:
     updated_at: str = ""
     """When its worker last gave a sign of life, or was woken; ISO 8601, UTC."""
     process: ProcessMark | None = None
+    worked_s: float = 0.0
+    """Seconds it spent on files; without the search for changes, and without pauses."""
 
     def is_stuck(self, now: datetime) -> bool:
         """Whether its worker should have given a sign of life long ago. One that rests gives none."""

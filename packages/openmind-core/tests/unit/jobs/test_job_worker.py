@@ -5,8 +5,10 @@ import pytest
 from openmind.application.jobs.worker import BROKE_DOWN, WAS_ENDED
 from openmind.domain.control import Wish
 from openmind.domain.errors import ConfigError, IndexingBusy, JobActive, JobNotFound, StoreFull
-from openmind.domain.ids import JobId
-from openmind.domain.jobs import JobState
+from openmind.domain.events import Progress
+from openmind.domain.ids import JobId, RunId
+from openmind.domain.jobs import IndexReport, IndexRun, IndexTally, JobState
+from openmind.domain.pace import Pace, average_pace
 
 LOST = "the model server does not answer"
 
@@ -225,6 +227,75 @@ def test_a_lost_provider_pauses_the_job_until_it_is_back(world, job, script) -> 
     assert place.passes == 2
     assert world.service().current().error == ""
     assert 5 + 10 + 20 <= world.clock.slept <= 40
+
+
+def test_a_further_pass_goes_on_with_the_counts_of_the_job(world, job, script) -> None:
+    seen = []
+
+    def told(progress, state: JobState, **counts: int) -> None:
+        world.clock.sleep(1)
+        progress(Progress(state=state, tally=IndexTally(total=5, **counts)))
+        tally = world.service().current().tally
+        seen.append((tally.processed, tally.indexed, tally.already_indexed, tally.skipped, tally.chunks))
+
+    def ended(error: str = "", **counts: int) -> IndexReport:
+        run = IndexRun(id=RunId("run_1"), started_at="", state=JobState.COMPLETED, tally=IndexTally(total=5, **counts))
+        return IndexReport(run=attrs.evolve(run, error=error))
+
+    def first(progress, _control):
+        told(progress, JobState.DISCOVERING)
+        told(progress, JobState.RUNNING, already_indexed=1)
+        told(progress, JobState.RUNNING, already_indexed=1, indexed=2, skipped=1, chunks=20)
+        return ended(LOST, already_indexed=1, indexed=2, skipped=1, chunks=20)
+
+    def second(progress, _control):
+        told(progress, JobState.DISCOVERING)
+        told(progress, JobState.RUNNING, already_indexed=3, skipped=1)
+        told(progress, JobState.RUNNING, already_indexed=3, skipped=1, indexed=1, chunks=10)
+        return ended(already_indexed=3, skipped=1, indexed=1, chunks=10)
+
+    at_work(world, job, script, first, second)[1].carry_out(job.id)
+
+    done = world.service().current().tally
+    assert seen == [
+        (0, 0, 0, 0, 0),
+        (1, 0, 1, 0, 0),
+        (4, 2, 1, 1, 20),
+        (4, 2, 1, 1, 20),
+        (4, 2, 1, 1, 20),
+        (5, 3, 1, 1, 30),
+    ]
+    assert (done.processed, done.indexed, done.already_indexed, done.skipped, done.chunks) == (5, 3, 1, 1, 30)
+
+
+def test_the_pace_of_a_job_leaves_out_the_search_for_changes_and_every_pause(world, job, script) -> None:
+    def step(progress, control):
+        progress(script.progress(JobState.DISCOVERING))
+        world.clock.sleep(100)
+        progress(script.progress(JobState.RUNNING))
+        world.clock.sleep(4)
+        progress(script.progress(JobState.PAUSED, done=1))
+        world.clock.sleep(1_000)
+        progress(script.progress(JobState.RUNNING, done=1))
+        world.clock.sleep(4)
+        progress(script.progress(JobState.RUNNING, done=2))
+        return script.report()
+
+    paces = []
+
+    def watched(progress, control):
+        def heard(told) -> None:
+            progress(told)
+            paces.append(average_pace(world.service().current()))
+
+        return step(heard, control)
+
+    at_work(world, job, script, watched)[1].carry_out(job.id)
+
+    assert world.service().current().worked_s == 8
+    assert paces[:2] == [None, None]
+    assert set(paces[2:4]) == {Pace(files_per_s=0.25, seconds_left=8.0)}
+    assert paces[-1] == Pace(files_per_s=0.25, seconds_left=4.0)
 
 
 def test_a_person_may_let_a_job_go_on_before_the_provider_is_back(world, job, script) -> None:

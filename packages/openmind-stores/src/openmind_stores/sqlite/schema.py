@@ -249,7 +249,16 @@ COUNTED: Final = (
     "DROP INDEX files_counted",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED)
+PACED: Final = (
+    # How far the vectors are that follow the files, and how long a job has worked: pauses are no part of its pace.
+    "ALTER TABLE index_runs ADD COLUMN vectors_wanted INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE index_runs ADD COLUMN vectors_made INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE index_jobs ADD COLUMN vectors_wanted INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE index_jobs ADD COLUMN vectors_made INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE index_jobs ADD COLUMN worked_s REAL NOT NULL DEFAULT 0",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED)
 """Migration n brings a catalog from `user_version` n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

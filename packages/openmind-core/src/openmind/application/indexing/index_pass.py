@@ -1,5 +1,6 @@
 """One pass over the sources, step by step: what a run does between its begin and its end."""
 
+from collections import Counter
 from contextlib import suppress
 
 import attrs
@@ -132,17 +133,17 @@ class IndexPass:
             layout=LAYOUT,
             max_bytes=self.means.max_file_bytes,
         )
+        unchanged: Counter[str] = Counter()
         for source in sources:
             scan = discovery.scan(source, self.log.run.id, tick=self._tick)
             self._scans[source.id] = scan
             for sentence in scan.notices:
                 self.log.notice(sentence)
-            self.log.count(
-                **scan.unchanged,
-                total=scan.unchanged.total() + scan.planned,
-            )
+            self.log.count(total=scan.unchanged.total() + scan.planned)
+            unchanged += scan.unchanged
             self.log.unread.update(scan.unread)
             self._remember_device(source, scan)
+        self.log.count(**unchanged)  # not before: of a part of the files they would be nearly all
         self.log.state(JobState.RUNNING)
 
     def _tick(self, scan: SourceScan) -> None:
@@ -201,7 +202,7 @@ class IndexPass:
             catalog=self._storage.catalog,
             chunks=self._storage.chunks,
             embedding=self._embedding,
-            embedded=lambda count: self.log.count(embedded=count),
+            log=self.log,
             heed=self.attention.heed_and_beat,
             left_out=self._trouble.refused_passages,
         )

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 
 import attrs
-from attrs import define
+from attrs import define, field
 
 from openmind.application.indexing.batch import BATCH_ROWS
 from openmind.application.indexing.embedding import Embedding, embed_whole, input_hash
+from openmind.application.indexing.run_log import RunLog
 from openmind.application.indexing.tables import Target
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import ProviderError
@@ -35,13 +36,15 @@ class VectorsLater:
     catalog: Catalog
     chunks: ChunkStore
     embedding: Embedding
-    embedded: Callable[[int], None]
-    """Hears how many passages were embedded."""
+    log: RunLog
+    """Hears how many passages are to get vectors, and how many have theirs."""
     heed: Callable[[], None]
     """Called between batches; raises to end the work, which goes on with the next run."""
     left_out: Callable[[FileRecord, RefusedPassages], None] = lambda record, refused: None
     """Hears of a file with passages that the embedder cannot take."""
     clock: Callable[[], float] = time.monotonic
+    _ahead: int = field(default=0, init=False)
+    """Vectors of the group at hand that were counted as they came."""
 
     def fill(self, live: Target, filling: Target) -> ProviderError | None:
         """Copy every live passage to the filling table, with vectors of its embedder; then switch.
@@ -51,6 +54,9 @@ class VectorsLater:
         """
         if filling.embedder is None:
             return None  # the run has told why
+        with self.catalog.reading() as snapshot:
+            filled = sum(chunks for _, _, chunks in snapshot.filled_generations(filling.table.id))
+            self.log.count(vectors_wanted=max(0, snapshot.counts().chunks - filled))
         after: FileId | None = None
         while True:
             self.heed()
@@ -71,13 +77,17 @@ class VectorsLater:
         Returns:
             The provider's error that ended the work early, if one did.
         """
+        if live.embedder is None:
+            return None  # the run has told why
+        with self.catalog.reading() as snapshot:
+            self.log.count(vectors_wanted=snapshot.counts().missing_vectors)
         after: FileId | None = None
         while True:
             self.heed()
             with self.catalog.reading() as snapshot:
                 files = snapshot.files_without_vectors(after=after, limit=PAGE)
-            if not files or live.embedder is None:
-                return None  # the run has told why there is no embedder
+            if not files:
+                return None
             for group in _groups(files):
                 after = group[-1].id
                 error = self._complete(live, live.embedder, group)
@@ -90,6 +100,7 @@ class VectorsLater:
         generations = [file.live_generation for file in files if file.live_generation is not None]
         rows = list(self.chunks.read_generations(live.table.name, generations))
         vectors, error = self._vectors(filling, embedder, rows)
+        self._settle(rows, vectors)
         marks = self._marks(embedder, files, rows, vectors)
         whole = self._whole(embedder, generations, rows, vectors)
         name = filling.table.name
@@ -113,7 +124,9 @@ class VectorsLater:
         by_generation = {file.live_generation: file for file in files if file.live_generation is not None}
         rows = list(self.chunks.read_generations(live.table.name, by_generation.keys()))
         known = {input_hash(stored_input(row)): row.vector for row in rows if row.vector is not None}
-        vectors, error = self._vectors(live, embedder, [row for row in rows if row.vector is None])
+        lacking = [row for row in rows if row.vector is None]
+        vectors, error = self._vectors(live, embedder, lacking)
+        self._settle(lacking, vectors)
         vectors.update(known)
         marks = self._marks(embedder, files, rows, vectors)
         gained = {row.generation for row in rows if row.vector is None and input_hash(stored_input(row)) in vectors}
@@ -151,6 +164,17 @@ class VectorsLater:
             session.publish(publications, table_ids=ids, at=time.time())
             session.drop_vectors(embedder.identity.key, list(vectors))
         return error
+
+    def _count(self, embedded: int) -> None:
+        """Count at once, since a group of passages may take a server hours."""
+        self.log.count(embedded=embedded, vectors_made=embedded)
+        self._ahead += embedded
+
+    def _settle(self, rows: Sequence[ChunkRow], vectors: Container[bytes]) -> None:
+        """Count also what needed no embedding: equal passages, and what an earlier run had made."""
+        made = sum(input_hash(stored_input(row)) in vectors for row in rows)
+        self.log.count(vectors_made=made - self._ahead)
+        self._ahead = 0
 
     def _switch(self, filling: Target) -> None:
         """Let the filled table take over. Passages that its embedder refused go on to be missing there."""
@@ -214,7 +238,7 @@ class VectorsLater:
         while lacking:
             self.heed()
             until = self.clock() + STEP_S
-            vectors, error = self.embedding.embed(embedder, texts, known=vectors, until=until, told=self.embedded)
+            vectors, error = self.embedding.embed(embedder, texts, known=vectors, until=until, told=self._count)
             if error is not None:
                 return vectors, error
             lacking = [text for text in texts if self.embedding.lacks(embedder, text, vectors)]
@@ -231,7 +255,7 @@ class VectorsLater:
                 matrix = embed_whole(embedder, some)
             except ProviderError as error:
                 return vectors, error
-            self.embedded(len(some))
+            self._count(len(some))
             vectors.update({input_hash(text): matrix.row_bytes(at) for at, text in enumerate(some)})
         return vectors, None
 

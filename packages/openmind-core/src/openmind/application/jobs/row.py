@@ -11,7 +11,7 @@ from openmind.domain.errors import OpenMindError
 from openmind.domain.events import Progress
 from openmind.domain.ids import JobId
 from openmind.domain.job_states import JobAction, next_state
-from openmind.domain.jobs import IndexJob, IndexReport, JobState, ProcessMark
+from openmind.domain.jobs import IndexJob, IndexReport, IndexTally, JobState, ProcessMark, continued
 from openmind.ports.catalog import Catalog, CatalogWriter
 
 LOOK_EVERY_S = 0.1
@@ -40,6 +40,12 @@ class JobRow:
     _written_at: float = field(default=float("-inf"), init=False)
     _wish: Wish = field(default=Wish.GO, init=False)
     _progress: Progress | None = field(default=None, init=False)
+    _heard_at: float = field(default=0.0, init=False)
+    _worked_s: float = field(default=0.0, init=False)
+    _earlier: IndexTally = field(default=IndexTally(), init=False)
+    """What the passes before this one have done."""
+    _compares: bool = field(default=False, init=False)
+    """Whether a further pass still looks what has changed: its counts say nothing yet."""
     _told: JobState | None = field(default=None, init=False)
     _seen: JobState | None = field(default=None, init=False)
 
@@ -88,9 +94,19 @@ class JobRow:
             self.sleep(LOOK_EVERY_S)
         self._looked_at = float("-inf")
 
+    def begin_pass(self) -> None:
+        """Take what was told so far for the work of earlier passes; a job makes another one after a loss."""
+        self._earlier = self._told_so_far()
+        self._compares = self._progress is not None
+        self._progress = None
+
     def progress(self, progress: Progress) -> None:
         """See `EventSink`; writes at most every `WRITE_EVERY_S`, or when the state changes."""
-        self._progress = progress
+        at = self.clock()
+        if self._progress is not None and self._progress.state is JobState.RUNNING:
+            self._worked_s += at - self._heard_at
+        self._progress, self._heard_at = progress, at
+        self._compares = self._compares and progress.state is not JobState.RUNNING
         if progress.state is not self._told or self.clock() - self._written_at >= WRITE_EVERY_S:
             self._told = progress.state
             self._write(ENTERS.get(progress.state))
@@ -117,7 +133,9 @@ class JobRow:
             if not state.finished:
                 state = JobState.STOPPED
             error = job.error if job.state.finished else report.run.error
-            ended = attrs.evolve(job, state=state, tally=report.run.tally, error=error, current_file="")
+            compared = report.run.state is JobState.COMPLETED or not self._compares
+            tally = continued(self._earlier, report.run.tally) if compared else self._earlier
+            ended = attrs.evolve(job, state=state, tally=tally, error=error, current_file="", worked_s=self._worked_s)
             self._save(session, job, ended)
         return state
 
@@ -142,9 +160,16 @@ class JobRow:
             if error:
                 changed = attrs.evolve(changed, error=error)
             if self._progress is not None:
-                told = self._progress
-                changed = attrs.evolve(changed, tally=told.tally, current_file=told.current_file)
+                current = self._progress.current_file
+                changed = attrs.evolve(
+                    changed, tally=self._told_so_far(), current_file=current, worked_s=self._worked_s
+                )
             self._save(session, job, changed)
+
+    def _told_so_far(self) -> IndexTally:
+        if self._progress is None or self._compares:
+            return self._earlier
+        return continued(self._earlier, self._progress.tally)
 
     def _save(self, session: CatalogWriter, before: IndexJob, after: IndexJob) -> None:
         at = self.now().isoformat()

@@ -128,6 +128,7 @@ class JobWorker:
                 return row.end(report)
 
     def _pass(self, place: Workplace, row: JobRow) -> IndexReport:
+        row.begin_pass()
         deadline = self.clock() + LOCK_S
         while True:
             try:

@@ -11,7 +11,7 @@ from openmind_stores.sqlite.values import text
 # Both selects begin with the tally in the order of `_tally` and go on with the process.
 _SELECT_RUN: Final = """
 SELECT files_seen, files_indexed, already_indexed, files_skipped, errors, moved, removed, waiting_deletions, chunks,
-    extracted, embedded, hashed, pid, process_started_at, boot_id,
+    extracted, embedded, hashed, vectors_wanted, vectors_made, pid, process_started_at, boot_id,
     id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, job_id
 FROM index_runs
 """
@@ -21,16 +21,18 @@ _NEW_RUN: Final = "INSERT INTO index_runs (id, started_at) VALUES (?, '') ON CON
 _SAVE_RUN: Final = """
 UPDATE index_runs SET
     files_seen = ?, files_indexed = ?, already_indexed = ?, files_skipped = ?, errors = ?, moved = ?, removed = ?,
-    waiting_deletions = ?, chunks = ?, extracted = ?, embedded = ?, hashed = ?,
+    waiting_deletions = ?, chunks = ?, extracted = ?, embedded = ?, hashed = ?, vectors_wanted = ?,
+    vectors_made = ?,
     pid = ?, process_started_at = ?, boot_id = ?,
     started_at = ?, finished_at = ?, state = ?, heartbeat_at = ?, current_file = ?, error = ?, job_id = ?
 WHERE id = ?
 """
 _SELECT_JOB: Final = """
 SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_files, moved, removed,
-    waiting_deletions, total_chunks, extracted, embedded, hashed, pid, process_started_at, boot_id,
+    waiting_deletions, total_chunks, extracted, embedded, hashed, vectors_wanted, vectors_made,
+    pid, process_started_at, boot_id,
     id, status, COALESCE(current_file, ''), COALESCE(error, ''), COALESCE(started_at, ''),
-    COALESCE(completed_at, ''), COALESCE(updated_at, '')
+    COALESCE(completed_at, ''), COALESCE(updated_at, ''), worked_s
 FROM index_jobs
 """
 _JOB: Final = f"{_SELECT_JOB} WHERE id = ?"
@@ -39,15 +41,18 @@ _NEW_JOB: Final = "INSERT INTO index_jobs (id, status) VALUES (?, ?)"
 _CHANGE_JOB: Final = """
 UPDATE index_jobs SET
     total_files = ?, indexed_files = ?, already_indexed_files = ?, skipped_files = ?, failed_files = ?, moved = ?,
-    removed = ?, waiting_deletions = ?, total_chunks = ?, extracted = ?, embedded = ?, hashed = ?,
+    removed = ?, waiting_deletions = ?, total_chunks = ?, extracted = ?, embedded = ?, hashed = ?, vectors_wanted = ?,
+    vectors_made = ?,
     pid = ?, process_started_at = ?, boot_id = ?,
-    processed_files = ?, status = ?, current_file = ?, error = ?, started_at = ?, completed_at = ?, updated_at = ?
+    processed_files = ?, status = ?, current_file = ?, error = ?, started_at = ?, completed_at = ?, updated_at = ?,
+    worked_s = ?
 WHERE id = ? AND status = ?
 """
 
 
 def _tally(row: Row) -> IndexTally:
-    total, indexed, already, skipped, failed, moved, removed, waiting, chunks, extracted, embedded, hashed = row[:12]
+    total, indexed, already, skipped, failed, moved, removed, waiting, chunks = row[:9]
+    extracted, embedded, hashed, wanted, made = row[9:14]
     return IndexTally(
         total=total,
         indexed=indexed,
@@ -61,11 +66,13 @@ def _tally(row: Row) -> IndexTally:
         extracted=extracted,
         embedded=embedded,
         hashed=hashed,
+        vectors_wanted=wanted,
+        vectors_made=made,
     )
 
 
 def _process(row: Row) -> ProcessMark | None:
-    pid, started_at, boot_id = row[12:15]
+    pid, started_at, boot_id = row[14:17]
     return None if pid is None else ProcessMark(pid=pid, started_at=started_at, boot_id=boot_id)
 
 
@@ -84,13 +91,15 @@ def _columns(tally: IndexTally, process: ProcessMark | None) -> tuple[object, ..
         tally.extracted,
         tally.embedded,
         tally.hashed,
+        tally.vectors_wanted,
+        tally.vectors_made,
     )
     mark = (None, None, None) if process is None else (process.pid, process.started_at, process.boot_id)
     return (*counts, *mark)
 
 
 def _run(row: Row) -> IndexRun:
-    id, started_at, finished_at, state, heartbeat_at, current_file, error, job_id = row[15:]
+    id, started_at, finished_at, state, heartbeat_at, current_file, error, job_id = row[17:]
     return IndexRun(
         id=id,
         started_at=started_at,
@@ -106,7 +115,7 @@ def _run(row: Row) -> IndexRun:
 
 
 def _job(row: Row) -> IndexJob:
-    id, status, current_file, error, started_at, completed_at, updated_at = row[15:]
+    id, status, current_file, error, started_at, completed_at, updated_at, worked_s = row[17:]
     return IndexJob(
         id=id,
         state=JobState(status),
@@ -116,6 +125,7 @@ def _job(row: Row) -> IndexJob:
         started_at=started_at,
         completed_at=completed_at,
         updated_at=updated_at,
+        worked_s=worked_s,
         process=_process(row),
     )
 
@@ -170,6 +180,7 @@ class RunWriting(RunReading):
             job.started_at,
             job.completed_at,
             job.updated_at,
+            job.worked_s,
         )
         changed = self.link.run(_CHANGE_JOB, (*_columns(job.tally, job.process), *told, job.id, expected.value))
         return changed == 1
