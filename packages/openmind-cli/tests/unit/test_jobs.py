@@ -20,7 +20,7 @@ def a_job(**changes: object) -> IndexJob:
         "current_file": "/home/me/a\nb.md",
         "started_at": BEGAN.isoformat(),
         "updated_at": (BEGAN + timedelta(seconds=10)).isoformat(),
-        "worked_s": 9.0,
+        "worked_s": 10.0,
         "process": ProcessMark(pid=4711, started_at=1.0, boot_id="boot"),
     }
     return IndexJob(**(values | changes))

@@ -12,7 +12,7 @@ from openmind.domain.files import FileReason
 from openmind.domain.ids import FileId, JobId, SourceId
 from openmind.domain.jobs import JobState
 from openmind_stores.sqlite.catalog import SqliteCatalog
-from openmind_stores.sqlite.schema import APPLICATION_ID, VERSION
+from openmind_stores.sqlite.schema import APPLICATION_ID, MIGRATIONS, VERSION
 
 LEGACY = """
 CREATE TABLE sources (
@@ -244,7 +244,7 @@ def test_a_newer_home_is_refused_and_names_the_version_that_can_read_it(tmp_path
         with pytest.raises(HomeNewer) as caught:
             attempt()
         assert "9.8.7" in caught.value.hint
-        assert str(VERSION + 3) in caught.value.message
+        assert "was written by OpenMind 9.8.7" in caught.value.message
 
     assert shape(catalog.path) == before
 
@@ -343,6 +343,26 @@ def test_many_processes_can_initialise_one_home_at_once(tmp_path: Path) -> None:
     assert pragma(tmp_path / "openmind.sqlite", "integrity_check") == "ok"
 
 
+@pytest.mark.parametrize("version", range(1, VERSION))
+def test_a_catalog_of_every_earlier_version_gets_the_tables_of_today(tmp_path: Path, version: int) -> None:
+    (tmp_path / "new").mkdir()
+    new = adopt(SqliteCatalog(tmp_path / "new"))
+    old = SqliteCatalog(tmp_path)
+    with closing(sqlite3.connect(old.path)) as connection:
+        for statement in (each for number in range(version) for each in MIGRATIONS[number]):
+            connection.execute(statement)
+        connection.execute("INSERT INTO index_jobs (id, status, indexed_files) VALUES ('job_1', 'completed', 7)")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.commit()
+
+    with adopt(old).reading() as snapshot:
+        job = snapshot.job(JobId("job_1"))
+
+    assert shape(old.path) == shape(new.path)
+    assert (job.tally.indexed, job.tally.vectors_wanted, job.worked_s) == (7, 0, 0.0)
+
+
 def test_a_catalog_of_before_the_totals_has_its_files_counted(tmp_path: Path) -> None:
     catalog = adopt(legacy_home(tmp_path))
     with closing(sqlite3.connect(catalog.path)) as connection:
@@ -350,6 +370,9 @@ def test_a_catalog_of_before_the_totals_has_its_files_counted(tmp_path: Path) ->
             "UPDATE files SET live_generation = 7, chunk_count = 3, missing_vectors = 2 WHERE id = 'f1';"
             "DROP TRIGGER file_added; DROP TRIGGER file_taken; DROP TRIGGER file_changed; DROP TRIGGER source_taken;"
             "DROP TABLE file_totals; PRAGMA user_version = 1;"
+            "ALTER TABLE index_runs DROP COLUMN vectors_wanted; ALTER TABLE index_runs DROP COLUMN vectors_made;"
+            "ALTER TABLE index_jobs DROP COLUMN vectors_wanted; ALTER TABLE index_jobs DROP COLUMN vectors_made;"
+            "ALTER TABLE index_jobs DROP COLUMN worked_s;"
             "CREATE INDEX files_counted ON files(source_id, reason, live_generation, chunk_count, missing_vectors);"
         )
 

@@ -52,11 +52,7 @@ def version_of(link: Link) -> int:
             f"{link.path} is the database of another program", hint="Choose another folder as OpenMind's home."
         )
     if version > VERSION:
-        raise HomeNewer(
-            f"{link.path.parent} was written by a newer OpenMind: its catalog has version {version}, "
-            f"this OpenMind reads up to {VERSION}",
-            hint=_advice(link),
-        )
+        raise _newer(link)
     return version
 
 
@@ -131,14 +127,19 @@ def _create_private(path: Path) -> None:
         path.chmod(FILE_MODE)
 
 
-def _advice(link: Link) -> str:
-    """Say which version can read a newer catalog."""
+def _newer(link: Link) -> HomeNewer:
+    """Say which version wrote a newer catalog, and so can read it."""
     from importlib.metadata import version  # costs as much as a whole command
 
+    own = version("openmind-stores")
     try:
         wrote = link.value(_WROTE)
     except StoreError:  # its settings look different
         wrote = None
-    if wrote is None or wrote == version("openmind-stores"):  # a development version wrote it
-        return "Install the newest OpenMind."
-    return f"Install OpenMind {wrote} or newer."
+    if wrote is None or wrote == own:
+        told = f"a version of OpenMind that is newer than this one, {own}"
+        return HomeNewer(f"{link.path.parent} was written by {told}", hint="Install the newest OpenMind.")
+    return HomeNewer(
+        f"{link.path.parent} was written by OpenMind {wrote}; this one is {own} and too old to read it",
+        hint=f"Install OpenMind {wrote} or newer.",
+    )
