@@ -1,5 +1,6 @@
 """Plugins that misbehave while they are used: the file, or the request, fails; the memory is as it was."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -146,20 +147,26 @@ def test_what_a_missing_extractor_read_stays_until_a_person_leaves_the_file_out(
         assert [hit.file_name for hit in memory.search("bittern").hits] == ["b.odd"]
 
 
-def test_too_many_files_that_seem_gone_and_are_there_cost_nothing(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("openmind.application.indexing.forgetting.MOST_SEEN_AGAIN", 1)
+def test_files_that_seem_gone_and_are_there_are_kept_however_many_and_the_others_are_forgotten(
+    tmp_path: Path, monkeypatch
+) -> None:
+    monkeypatch.setattr("openmind.application.indexing.plan.PAGE", 2)
     notes = tmp_path / "notes"
-    notes.mkdir()
-    for name in ("a.txt", "b.odd", "c.odd"):
+    names = ["a.txt", "b.odd", "c.odd", "d/e.odd", "d/f.txt", "d/g.odd", "d/h.odd", "z.txt"]
+    for name in names:
+        (notes / name).parent.mkdir(exist_ok=True, parents=True)
         (notes / name).write_text(name)
     home = tmp_path / "home"
     with open_memory(home, plugins=with_extractor(lambda: iter([Segment(text="a bittern booms")]))) as memory:
         memory.sources.add(str(notes))
         memory.index()
 
-    (notes / "a.txt").unlink()
+    for name in ("a.txt", "d/f.txt", "d/g.odd"):
+        (notes / name).unlink()
     with open_memory(home) as memory:
         report = memory.index()
 
-        assert report.run.tally.removed == 0
-        assert any("seemed to be gone and are there" in notice for notice in report.notices), report.notices
+        assert (report.run.tally.removed, report.run.tally.already_indexed) == (3, 5)
+        assert [file.path_bytes for file in memory.documents.list()] == [
+            os.fsencode(notes / name) for name in ("b.odd", "c.odd", "d/e.odd", "d/h.odd", "z.txt")
+        ]

@@ -1,4 +1,5 @@
 import os
+import random
 import shutil
 import socket
 import stat
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from attrs import define
+from attrs import define, evolve
 from openmind.adapters.local_files import LocalFileTree
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -321,3 +322,40 @@ def test_folders_deeper_than_nested_calls_can_be_are_walked(tmp_path: Path) -> N
     (folders[-1] / "a.txt").unlink()
     for folder in reversed(folders[1:]):
         folder.rmdir()
+
+
+ODD_NAMES = [
+    "a", "b.txt", "B.txt", ".hidden", "node_modules", "build", "target", "out", "package.json", "id_rsa", "x.log", "~y",
+    "CACHEDIR.TAG", "Ünï", "sub", "deep",
+]  # fmt: skip
+PATTERNS = ["*.log", "a/", "/b.txt", "!x.log", "!.hidden", "!node_modules/", "sub/**", "**/deep", "out", "!target/"]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_of_a_random_tree_the_walk_and_the_question_after_a_path_say_the_same(tmp_path: Path, seed: int) -> None:
+    chance = random.Random(seed)
+    folders = [tmp_path]
+    for _ in range(40):
+        path = chance.choice(folders) / chance.choice(ODD_NAMES[:-4] if chance.random() < 0.5 else ODD_NAMES)
+        if path.exists() or path.is_symlink():
+            continue
+        kind = chance.random()
+        if kind < 0.4:
+            path.mkdir()
+            folders.append(path)
+        elif kind < 0.5:
+            path.symlink_to(chance.choice(folders))
+        else:
+            path.touch()
+    for folder in chance.sample(folders, min(3, len(folders))):
+        ignoring = folder / chance.choice([".gitignore", ".openmindignore"])
+        ignoring.write_text("\n".join(chance.sample(PATTERNS, 3)))
+    tree = LocalFileTree(tuple(chance.sample(PATTERNS, seed % 2)))
+    whole = evolve(source(tmp_path), recursive=seed % 5 != 0)
+    everything = sorted(os.fsencode(path) for path in tmp_path.rglob("*"))
+
+    included = list(tree.included(whole, everything))
+
+    assert included == [found.path_bytes for found in tree.scan(whole, lambda _: True)]
+    chance.shuffle(everything)
+    assert sorted(tree.included(whole, everything)) == included

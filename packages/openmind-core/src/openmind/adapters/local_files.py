@@ -2,7 +2,7 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -22,13 +22,24 @@ LARGEST = 2**63 - 1
 
 @frozen
 class _Folder:
-    """A folder that is being walked."""
+    """A folder that was entered."""
 
     path: bytes
     """With a `/` at its end."""
     rules: IgnoreRules
-    names: list[bytes]
-    """What is still to be looked at, last first; folders end with `/`."""
+    names: frozenset[bytes] = frozenset()
+    """What it holds, as far as that can be looked at; folders end with `/`."""
+    generated: frozenset[bytes] = frozenset()
+    obstacle: Obstacle | None = None
+
+    def lets_in(self, name: bytes, *, recursive: bool) -> bool:
+        """Whether something that it holds is looked at."""
+        folder = name.endswith(b"/")
+        if folder and not recursive:
+            return False
+        return not self.rules.leave_out(
+            self.path + name, name.removesuffix(b"/"), folder=folder, generated=self.generated
+        )
 
 
 @frozen
@@ -54,28 +65,37 @@ class LocalFileTree:
         """See the port."""
         root = source.path_bytes.rstrip(b"/") + b"/"
         above = IgnoreRules.of(root, self.patterns)
-        open_folders: list[_Folder] = []
+        ways: list[tuple[_Folder, list[bytes]]] = []
         entering: bytes | None = root
         while True:
             if entering is not None:
-                folder, obstacle = _enter(entering, above, wanted, recursive=source.recursive)
-                if obstacle:
-                    yield obstacle
-                open_folders.append(folder)
-            if not open_folders:
+                folder = _enter(entering, above)
+                if folder.obstacle:
+                    yield folder.obstacle
+                ways.append((folder, _to_visit(folder, wanted, recursive=source.recursive)))
+            if not ways:
                 return
-            folder = open_folders[-1]
+            folder, names = ways[-1]
             entering = None
-            if not folder.names:
-                open_folders.pop()
+            if not names:
+                ways.pop()
                 continue
-            path = folder.path + folder.names.pop()
+            path = folder.path + names.pop()
             if path.endswith(b"/"):
                 entering, above = path, folder.rules
                 continue
             found = _look(path)
             if found:
                 yield found
+
+    def included(self, source: Source, paths: Iterable[bytes]) -> Iterator[bytes]:
+        """See the port."""
+        root = source.path_bytes.rstrip(b"/") + b"/"
+        way = [_enter(root, IgnoreRules.of(root, self.patterns))]
+        """The folders from the root down to the last path: the next one shares most of them."""
+        for path in paths:
+            if path.startswith(root) and _is_included(way, path, recursive=source.recursive):
+                yield path
 
     def stat(self, path_bytes: bytes) -> FileStat | None:
         """See the port."""
@@ -92,36 +112,50 @@ class LocalFileTree:
             yield file
 
 
-def _enter(
-    path: bytes, above: IgnoreRules, wanted: Callable[[str], bool], *, recursive: bool
-) -> tuple[_Folder, Obstacle | None]:
-    """List a folder: what is to be looked at in it, and what was in the way."""
+def _enter(path: bytes, above: IgnoreRules) -> _Folder:
+    """List a folder: what it holds, unless that is none of a person's own, or something is in the way."""
     try:
         names = _list(path)
     except OSError as error:
-        return _Folder(path, above, []), _obstacle(path, error, "the folder")
+        return _Folder(path, above, obstacle=_obstacle(path, error, "the folder"))
     if is_foreign(names):
-        return _Folder(path, above, []), None
+        return _Folder(path, above)
     try:
         rules = above.inside(path, names, _read_patterns)
     except ExtractionFailed as error:
         # Without its patterns the folder would show what a person wanted to keep out.
         message = "its ignore file may not be read, so nothing in the folder is"
-        return _Folder(path, above, []), Obstacle(path_bytes=path, reason=error.reason, message=message)
-    generated = generated_folders(names)
-    kept = []
-    for name in names:
-        if name.endswith(b"/"):
-            if not recursive or rules.leave_out(path + name, name[:-1], folder=True, generated=generated):
-                continue
-        elif rules.leave_out(path + name, name, folder=False, generated=generated) or not wanted(
-            extension_of(name_of(name))
-        ):
-            continue
-        kept.append(name)
+        return _Folder(path, above, obstacle=Obstacle(path_bytes=path, reason=error.reason, message=message))
+    return _Folder(path, rules, frozenset(names), generated_folders(names))
+
+
+def _to_visit(folder: _Folder, wanted: Callable[[str], bool], *, recursive: bool) -> list[bytes]:
+    """Choose what is to be looked at in a folder, last first."""
+    kept = [
+        name
+        for name in folder.names
+        if folder.lets_in(name, recursive=recursive) and (name.endswith(b"/") or wanted(extension_of(name_of(name))))
+    ]
     # A folder's name with its `/` sorts where the paths below it belong: after `a.txt`, before `a0`.
     kept.sort(reverse=True)
-    return _Folder(path, rules, kept), None
+    return kept
+
+
+def _is_included(way: list[_Folder], path: bytes, *, recursive: bool) -> bool:
+    """Go down to a path, from the last folder of `way` that is above it; `way` then leads there."""
+    while not path.startswith(way[-1].path):
+        way.pop()
+    while True:
+        folder = way[-1]
+        if folder.obstacle is not None:
+            return folder.obstacle.reason is not FileReason.VANISHED
+        name, slash, _ = path[len(folder.path) :].partition(b"/")
+        name += slash
+        if name not in folder.names or not folder.lets_in(name, recursive=recursive):
+            return False
+        if not slash:
+            return _look(path) is not None
+        way.append(_enter(folder.path + name, folder.rules))
 
 
 def _read_patterns(path: bytes) -> bytes:

@@ -378,6 +378,10 @@ class CatalogWriter(CatalogReader, Protocol):
         """Append lines to a plan."""
         ...
 
+    def unplan(self, run_id: RunId, changes: Iterable[PlannedChange]) -> None:
+        """Take lines out of a plan."""
+        ...
+
     def drop_plan(self, run_id: RunId | None = None) -> None:
         """Forget a plan, or all of them."""
         ...

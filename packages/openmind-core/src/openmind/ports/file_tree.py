@@ -1,6 +1,6 @@
 """The port to the file system of the sources."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import BinaryIO, Protocol
 
@@ -55,6 +55,21 @@ class FileTree(Protocol):
             source: where to walk; a source that is not recursive gives only its own files.
             wanted: says whether an extension (lower case, with the dot, maybe empty) is read at all; asked once for
                 each regular file that no rule leaves out.
+        """
+        ...
+
+    def included(self, source: Source, paths: Iterable[bytes]) -> Iterator[bytes]:
+        """Say which of these paths a scan of the source would come to, whatever their extension.
+
+        What cannot be looked at now, and lies where a scan would meet an obstacle, is among them: nobody can say that
+        it is left out. Only the folders on the way are listed.
+
+        Args:
+            source: as for a scan.
+            paths: absolute paths of files; those in ascending order cost least.
+
+        Returns:
+            Those that a scan would give, in the order in which they were asked for.
         """
         ...
 

@@ -95,7 +95,7 @@ class OpenBatch:
         """Whether the batch should be committed now."""
         if not self._entries and not self._records:
             return False
-        full = self._rows >= BATCH_ROWS or self._bytes >= BATCH_BYTES
+        full = max(self._rows, len(self._records)) >= BATCH_ROWS or self._bytes >= BATCH_BYTES
         return full or self.clock() - self._opened >= self._patience_s
 
     def put(self, entry: Entry) -> None:
@@ -111,8 +111,6 @@ class OpenBatch:
         """Add a record that changes without a new generation."""
         self._open()
         self._records.append(record)
-        if len(self._records) >= BATCH_ROWS:
-            self.commit()
 
     def commit(self) -> None:
         """Make everything in the batch visible.

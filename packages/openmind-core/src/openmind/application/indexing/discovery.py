@@ -10,7 +10,7 @@ from attrs import define, evolve, field, frozen
 from openmind.application.indexing.formats import Formats
 from openmind.domain.changes import ChangeKind, Reader, classify
 from openmind.domain.errors import SourceNotFound
-from openmind.domain.files import FileReason, FileRecord
+from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import RunId, SourceId
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sentences import as_sentence
@@ -23,6 +23,9 @@ PLAN_SLICE = 2_000
 """Lines of a plan that are written in one transaction."""
 TICK_EVERY = 256
 """Files that are passed before a wish to stop is heard."""
+
+IN_ORDER_OF_PATHS = FileStat(size=0, mtime_ns=0)
+"""What lines of files that are gone are planned with: what the files measured says nothing now."""
 
 
 @define(kw_only=True)
@@ -153,7 +156,7 @@ class Discovery:
             source_id=record.source_id,
             path_bytes=record.path_bytes,
             kind=ChangeKind.GONE,
-            stat=record.stat,
+            stat=IN_ORDER_OF_PATHS,
             file_id=record.id,
             content_hash=record.content_hash,
         )

@@ -1,6 +1,6 @@
 """The plan of a run, read page by page: it may name millions of files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import attrs
 from attrs import frozen
@@ -37,6 +37,28 @@ class Plan:
                 return
             yield page
             after = page[-1].position
+
+    def thin(
+        self,
+        kinds: tuple[ChangeKind, ...],
+        done: Callable[[tuple[PlannedChange, ...]], Iterable[PlannedChange]],
+    ) -> None:
+        """Take lines out that have come to nothing.
+
+        Args:
+            kinds: of the lines.
+            done: is given them page by page, and says which of a page to take out.
+        """
+        out: list[PlannedChange] = []
+        for page in self.pages(kinds):
+            self._take_out(out)  # only now: the page was looked for behind the last line of the one before
+            out = list(done(page))
+        self._take_out(out)
+
+    def _take_out(self, changes: list[PlannedChange]) -> None:
+        if changes:
+            with self.catalog.writing() as session:
+                session.unplan(self.run_id, changes)
 
     def put_off(self, changes: Iterable[PlannedChange]) -> None:
         """Let lines come once more, after all others."""

@@ -164,6 +164,39 @@ class FileTreeContract:
         assert locked.message
         assert [a.path_bytes, z.path_bytes] == [world.root + b"/a.txt", world.root + b"/z.txt"]
 
+    @pytest.mark.parametrize("recursive", [True, False])
+    def test_the_question_after_a_path_is_answered_as_a_scan_would(self, world: FileWorld, recursive: bool) -> None:
+        ignored = {b".gitignore": b"*.log\n/out/\n!keep.log\n", b"sub/.openmindignore": b"private/\n!.hidden.txt\n"}
+        files = [
+            b"a.txt", b"b.log", b"keep.log", b"odd", b"out/a.txt", b"node_modules/p/a.md", b".git/a.md", b"~$draft.md",
+            b"sub/.hidden.txt", b"sub/private/a.txt", b"sub/deep/er/a.txt", b"sub/deep/id_rsa", b"sub/deep/b.log",
+            b"home/.openmind-home", b"home/logs/a.txt", b"work/Makefile", b"work/bin/a.txt", b"work/src/bin/a.txt",
+        ]  # fmt: skip
+        for name in files:
+            world.write(name, b"")
+        for name, patterns in ignored.items():
+            world.write(name, patterns)
+        world.plant(b"link.txt", stat.S_IFLNK)
+        world.plant(b"pipe.txt", stat.S_IFIFO)
+        source = self.source(world, recursive=recursive)
+        names = [*files, *ignored, b"link.txt", b"link.txt/a.txt", b"pipe.txt", b"gone.txt", b"gone/a.txt", b"sub", b""]
+        asked = [world.root + b"/" + name for name in names]
+        scanned = [found.path_bytes for found in world.tree.scan(source, lambda extension: True)]
+
+        included = list(world.tree.included(source, [*asked, world.root, world.root + b".txt", b"/a.txt"]))
+
+        assert included == [path for path in asked if path in scanned]
+        assert sorted(included) == scanned
+        assert list(world.tree.included(source, scanned[::-1])) == scanned[::-1]
+
+    def test_what_lies_behind_an_obstacle_is_not_said_to_be_left_out(self, world: FileWorld) -> None:
+        for name in (b"locked/b.txt", b"z.txt"):
+            world.write(name, b"")
+        world.deny(b"locked")
+        asked = [world.root + b"/" + name for name in (b"locked/b.txt", b"locked/c/d.txt", b"y.txt", b"z.txt")]
+
+        assert list(world.tree.included(self.source(world), asked)) == [asked[0], asked[1], asked[3]]
+
     def test_stat_knows_only_regular_files(self, world: FileWorld) -> None:
         world.write(b"a/b.txt", b"")
         world.plant(b"link.txt", stat.S_IFLNK)

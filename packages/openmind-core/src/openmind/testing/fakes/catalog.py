@@ -202,6 +202,10 @@ class MemoryWriter(MemoryReader):
             position = self.contents.lines_made
             self.contents.lines[position] = (run_id, evolve(change, position=position))
 
+    def unplan(self, run_id: RunId, changes: Iterable[PlannedChange]) -> None:
+        for change in changes:
+            self.contents.lines.pop(change.position, None)
+
     def drop_plan(self, run_id: RunId | None = None) -> None:
         kept = {at: line for at, line in self.contents.lines.items() if run_id not in (None, line[0])}
         self.contents.lines = kept

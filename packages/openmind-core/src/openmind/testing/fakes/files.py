@@ -2,7 +2,7 @@
 
 import io
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
@@ -76,6 +76,13 @@ class MemoryFileTree:
         """See the port."""
         root = source.path_bytes.rstrip(b"/") + b"/"
         yield from self._walk(root, IgnoreRules.of(root, self.patterns), wanted, recursive=source.recursive)
+
+    def included(self, source: Source, paths: Iterable[bytes]) -> Iterator[bytes]:
+        """See the port."""
+        found = list(self.scan(source, lambda extension: True))
+        files = {each.path_bytes for each in found if isinstance(each, FoundFile)}
+        closed = [each.path_bytes for each in found if isinstance(each, Obstacle)]
+        yield from (path for path in paths if path in files or any(is_within(path, folder) for folder in closed))
 
     def stat(self, path_bytes: bytes) -> FileStat | None:
         """See the port."""

@@ -33,6 +33,7 @@ _PLAN: Final = """
 INSERT INTO changes (run_id, source_id, path_bytes, kind, size, mtime_ns, file_id, effort, content_hash)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
+_UNPLAN: Final = "DELETE FROM changes WHERE run_id = ? AND position = ?"
 _DROP: Final = "DELETE FROM changes WHERE run_id = ?"
 _DROP_ALL: Final = "DELETE FROM changes"
 
@@ -88,6 +89,9 @@ class PlanWriting(PlanReading):
     def plan(self, run_id: RunId, changes: Iterable[PlannedChange]) -> None:
         for batch in batches(changes):
             self.link.run_many(_PLAN, (_row(run_id, change) for change in batch))
+
+    def unplan(self, run_id: RunId, changes: Iterable[PlannedChange]) -> None:
+        self.link.run_many(_UNPLAN, ((run_id, change.position) for change in changes))
 
     def drop_plan(self, run_id: RunId | None = None) -> None:
         if run_id is None:

@@ -112,6 +112,18 @@ class PlanPromises:
         lines = paged(catalog, limit=999)
         assert [line.stat.size for line in lines] == list(range(5_000))
 
+    def test_lines_can_be_taken_out_of_a_plan(self, catalog: Catalog) -> None:
+        with catalog.writing() as session:
+            session.plan(RUN, [change("/a"), change("/b"), change("/c")])
+        a, b, c = paged(catalog)
+
+        with catalog.writing() as session:
+            session.unplan(RUN, [a, c])
+            session.unplan(RUN, [a])
+            session.unplan(OTHER, [])
+
+        assert paged(catalog) == [b]
+
     def test_a_plan_can_be_dropped(self, catalog: Catalog) -> None:
         with catalog.writing() as session:
             session.plan(RUN, [change("/a")])
