@@ -30,6 +30,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=500, help="how many runs are killed at least, in all")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this long all the same")
     parser.add_argument("--no-steps", action="store_true", help="leave out the kills at numbered steps")
+    parser.add_argument("--again", type=float, default=0.3, help="chance that a run that recovers is killed, too")
     parser.add_argument("--seed", type=int, default=time.time_ns())
     parser.add_argument("--jobs", action="store_true", help="kill workers of background jobs")
     parser.add_argument("--json", action="store_true")
@@ -43,7 +44,7 @@ def main() -> int:
             while not arguments.no_steps and world.round_at_step(number := number + 1):
                 tell(arguments, world)
             while world.kills < arguments.kills and time.monotonic() - started < arguments.seconds:
-                world.round_at_random(LONGEST_S)
+                world.round_at_random(LONGEST_S, again=arguments.again)
                 tell(arguments, world)
         found = {
             "seed": arguments.seed,

@@ -194,3 +194,32 @@ def test_a_damaged_catalog_is_not_taken_for_a_damaged_index(world, indexed) -> N
     for ask in (lambda: indexed.search("number7"), lambda: indexed.ask("number7"), indexed.index):
         with pytest.raises(CatalogDamaged, match="is damaged"):
             ask()
+
+
+@pytest.mark.parametrize("lost", ["rows of a commit", "the newest versions"])
+def test_a_server_embeds_nothing_again_whose_vector_can_still_be_read(world, memory, lost: str) -> None:
+    embedder = world.use()
+    table = world.home / "lancedb" / "chunks.lance"
+    for first in (0, 15):
+        former = set(table.glob("_versions/*.manifest"))
+        for number in range(first, first + 15):
+            os.utime(world.write(f"{number}.txt", f"heliotrope number{number} in the garden"), (1e9, 1e9))
+        with world.memory() as opened:
+            opened.index()
+    embedder.embedded.clear()
+    if lost == "rows of a commit":
+        max((table / "data").glob("*.lance"), key=lambda path: path.stat().st_mtime_ns).write_bytes(b"")
+    else:
+        for manifest in set(table.glob("_versions/*.manifest")) - former:
+            manifest.unlink()
+
+    with world.memory() as opened:
+        report = opened.index()
+
+        assert report.notices
+        assert sorted(embedder.embedded) == sorted(
+            f"heliotrope number{number} in the garden" for number in range(15, 30) if lost == "rows of a commit"
+        )
+        assert all_found(opened)
+        with opened.storage.catalog.reading() as snapshot:
+            assert not snapshot.counts().missing_vectors

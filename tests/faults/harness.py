@@ -401,11 +401,11 @@ class World:
         self._finish(f"after a kill at step {number}")
         return killed
 
-    def round_at_random(self, longest_s: float, *, double: float = 0.3) -> None:
-        """Kill a run at any moment, and perhaps the next one while it recovers."""
+    def round_at_random(self, longest_s: float, *, again: float = 0.3) -> None:
+        """Kill a run at any moment, and perhaps the next ones while they recover."""
         self.change()
         self._kill_after(self.random.uniform(0, longest_s))
-        while self.random.random() < double:
+        while self.random.random() < again:
             self._kill_after(self.random.uniform(0, longest_s / 2))
         self._finish("after kills at random")
 

@@ -274,3 +274,25 @@ def test_rows_found_before_a_version_was_cleaned_away_are_fetched_from_the_newes
 
     assert sorted(rows) == sorted(candidate.key for candidate in found)
     assert {each.words for each in rows.values()} == {"alpha w6"}
+
+
+@pytest.mark.parametrize("breaking", [cut, blank, Path.unlink])
+def test_what_whole_data_files_hold_is_salvaged(folder: Path, breaking: Callable[[Path], object]) -> None:
+    store = LanceChunkStore(folder)
+    sealed = store.seal(TABLE)
+    breaking(data(folder))
+
+    saved = list(store.salvage(TABLE, [Generation(3), Generation(4)], seal=sealed))
+
+    assert [(each.generation, each.index, each.vector) for each in saved] == [(3, i, unit(1, 3, i)) for i in range(20)]
+
+
+def test_rows_are_salvaged_although_no_version_is_left_that_names_them(folder: Path) -> None:
+    store = LanceChunkStore(folder)
+    sealed = store.seal(TABLE)
+    for manifest in (folder / f"{TABLE}.lance" / "_versions").glob("*.manifest"):
+        cut(manifest)
+
+    saved = store.salvage(TABLE, [Generation(1), Generation(6)], seal=sealed)
+
+    assert {each.generation for each in saved} == {1, 6}

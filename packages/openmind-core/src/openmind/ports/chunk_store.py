@@ -243,6 +243,14 @@ class ChunkStore(Protocol):
         """
         ...
 
+    def salvage(self, table: str, generations: Collection[Generation], *, seal: str) -> Iterator[ChunkRow]:
+        """Stream the rows of generations that can still be read, vectors included, whatever state the table is in.
+
+        In no order, deleted ones perhaps among them, and some perhaps twice. What changed since the table was sealed
+        is left out; of a table that is beyond reading nothing comes.
+        """
+        ...
+
     def health(self) -> StoreHealth:
         """Measure what is there without reading rows."""
         ...

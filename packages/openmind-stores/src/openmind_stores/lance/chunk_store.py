@@ -118,6 +118,11 @@ class LanceChunkStore:
         """Build damaged indexes anew."""
         return self._table(table).mend(changes, thoroughly=thoroughly)
 
+    def salvage(self, table: str, generations: Collection[Generation], *, seal: str) -> Iterator[ChunkRow]:
+        """Stream the rows that can still be read."""
+        damaged = seals.compare(self._path(table), seal, closely=True).changed
+        return self._table(table).salvage(generations, without=frozenset(damaged))
+
     def health(self) -> StoreHealth:
         """Measure what is there; loads Lance to count rows."""
         tables = self.tables()

@@ -69,6 +69,7 @@ with hidden_pandas():
     import pyarrow.dataset
 with quiet_log():
     import lance
+    from lance.file import LanceFileReader
     from lance.lance import _Session as Session
     from lance.query import BooleanQuery, FullTextQuery, MatchQuery, Occur, PhraseQuery
 
@@ -197,7 +198,7 @@ class Dataset:
             batch_size=batch_rows,
         )
         for batch in scanner.to_batches():
-            yield self._unpack(batch)
+            yield unpack(batch)
 
     def pairs(self, first: str, second: str) -> Iterator[tuple[object, object, int]]:
         """Count the rows of each pair of values of two columns, in ascending order; they are counted at once."""
@@ -219,15 +220,15 @@ class Dataset:
     def row_ids(self, where: str, columns: Sequence[str]) -> tuple[list[int], Columns]:
         """Find rows and name them as `take` wants it."""
         table = self.native.to_table(columns=list(columns), filter=where, with_row_id=True)
-        return table.column(ROW_ID).to_pylist(), self._unpack(table.drop_columns([ROW_ID]))
+        return table.column(ROW_ID).to_pylist(), unpack(table.drop_columns([ROW_ID]))
 
     def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Columns:
         """Fetch rows by the ids that a search of this version gave, in that order."""
-        return self._unpack(self.native._take_rows(list(row_ids), list(columns)))
+        return unpack(self.native._take_rows(list(row_ids), list(columns)))
 
     def take_at(self, positions: Sequence[int], columns: Sequence[str]) -> Columns:
         """Fetch rows by their position, counted without deleted rows."""
-        return self._unpack(self.native.take(list(positions), list(columns)))
+        return unpack(self.native.take(list(positions), list(columns)))
 
     def match(self, query: FullTextQuery, *, where: str, limit: int) -> Scored:
         """Search the words of the rows that meet a condition, or of all; BM25, best first."""
@@ -317,11 +318,18 @@ class Dataset:
     def clean(self, *, older_than_s: float) -> None:
         self.native.cleanup_old_versions(timedelta(seconds=older_than_s), error_if_tagged_old_versions=False)
 
-    def _unpack(self, data: "pa.Table | pa.RecordBatch") -> Columns:
-        return {
-            name: vectors_from_arrow(data.column(name)) if name == "vector" else data.column(name).to_pylist()
-            for name in data.schema.names
-        }
+
+def columns_of_file(path: Path, columns: Sequence[str]) -> Iterator[Columns]:
+    """Stream columns of one data file by itself, deleted rows and all, whatever became of the versions that name it."""
+    for batch in LanceFileReader(str(path), columns=list(columns)).read_all().to_batches():
+        yield unpack(batch)
+
+
+def unpack(data: "pa.Table | pa.RecordBatch") -> Columns:
+    return {
+        name: vectors_from_arrow(data.column(name)) if name == "vector" else data.column(name).to_pylist()
+        for name in data.schema.names
+    }
 
 
 def any_of(terms: Sequence[str]) -> FullTextQuery:

@@ -1,5 +1,6 @@
 """One table: what is done to all of it, and how it is opened."""
 
+import logging
 import os
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -14,10 +15,12 @@ from openmind.ports.chunk_store import TableChanges
 
 from openmind_stores.lance.conditions import of_generations
 from openmind_stores.lance.durability import durable
-from openmind_stores.lance.engine import Caches, Dataset, spare_memory
-from openmind_stores.lance.errors import REPAIR, reading, writing
+from openmind_stores.lance.engine import Caches, Dataset, columns_of_file, spare_memory
+from openmind_stores.lance.errors import REPAIR, is_from_lance, reading, writing
 from openmind_stores.lance.schema import COLUMNS, to_columns, to_rows
 from openmind_stores.lance.upkeep import Upkeep, unindexed_words
+
+logger = logging.getLogger(__name__)
 
 GENERATIONS_AT_ONCE = 5_000
 """Numbers in one condition: its text is parsed each time."""
@@ -148,6 +151,20 @@ class Table:
                 ordered = [row_id for *_, row_id in sorted(cast("Iterable[tuple[int, int, int]]", places))]
                 for portion in in_portions(ordered, ROWS_AT_ONCE):
                     yield from to_rows(data.take(portion, tuple(COLUMNS)))
+
+    def salvage(self, generations: Collection[Generation], *, without: Collection[str]) -> Iterator[ChunkRow]:
+        """Read each data file by itself, but those named: none of them needs a version to be understood."""
+        wanted = set(generations)
+        for file in sorted((self.path / ROWS[0]).glob("*.lance")):
+            if f"{ROWS[0]}{file.name}" in without:
+                continue
+            try:
+                for columns in columns_of_file(file, tuple(COLUMNS)):
+                    yield from (row for row in to_rows(columns) if row.generation in wanted)
+            except BaseException as error:
+                if not is_from_lance(error):
+                    raise
+                logger.warning("no more rows of %s can be read: %s", file.name, error)
 
     def _tend(self, tend: Callable[[Dataset], None]) -> None:
         data = self.open()

@@ -1,20 +1,26 @@
 """Brings both stores together at the start of a run: whatever happened before, what follows starts from the truth."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import islice
 
 import attrs
 from attrs import frozen
 
+from openmind.application.indexing.embedding import input_hash
+from openmind.application.models.embedders import BUILTIN
 from openmind.application.recovering.differences import Difference, differences, is_dead
 from openmind.application.recovering.suspicion import SUSPECT, seal_key
 from openmind.domain.errors import StoreDamaged
+from openmind.domain.ids import FileId, Generation
 from openmind.domain.index import IndexTable, TableState, Visibility
-from openmind.ports.catalog import Catalog
+from openmind.domain.packing import stored_input
+from openmind.ports.catalog import Catalog, CatalogReader
 from openmind.ports.chunk_store import ChunkStore, TableChanges
 
 PAGE = 5_000
 """Differences that are settled at once."""
+SAVED = 500
+"""Vectors that are saved at once."""
 
 
 @frozen(kw_only=True)
@@ -47,9 +53,10 @@ class Recovery:
         for table in tables:
             if table.state is TableState.DEAD:
                 continue
-            changes = self.chunks.compare(table.name, seals[table.id], closely=closely)
+            seal = seals[table.id]
+            changes = self.chunks.compare(table.name, seal, closely=closely)
             if changes or closely:
-                told += self._reconcile(table, changes, thoroughly=suspected)
+                told += self._reconcile(table, changes, seal=seal, thoroughly=suspected)
         if suspected:
             with self.catalog.writing() as session:
                 session.set_setting(SUSPECT, None)
@@ -65,13 +72,13 @@ class Recovery:
                 session.forget_table(table.id)
                 session.set_setting(seal_key(table), None)
 
-    def _reconcile(self, table: IndexTable, changes: TableChanges, *, thoroughly: bool) -> Iterator[str]:
+    def _reconcile(self, table: IndexTable, changes: TableChanges, *, seal: str, thoroughly: bool) -> Iterator[str]:
         """Mend the indexes of a table, then compare, row for row, what the catalog says is there with what is there."""
         try:
             mended = self.chunks.mend(table.name, changes, thoroughly=thoroughly)
             counts = self.chunks.counts(table.name)
         except StoreDamaged:
-            self._rebuild(table)
+            self._rebuild(table, seal=seal)
             yield "The index could not be read. It was moved aside and is made again from the kept text."
             return
         if mended:
@@ -79,15 +86,13 @@ class Recovery:
         lost = 0
         with self.catalog.reading() as snapshot:
             visibility = snapshot.visibility(table.id)
-            filling = table.state is TableState.FILLING
-            expected = snapshot.filled_generations(table.id) if filling else snapshot.live_generations()
-            found = differences(counts, expected)
+            found = differences(counts, expected(snapshot, table))
             while some := list(islice(found, PAGE)):
-                lost += self._settle(table, some, visibility)
-        if lost and not filling:
+                lost += self._settle(table, some, visibility, seal=seal)
+        if lost and table.state is not TableState.FILLING:
             yield f"The index had lost passages of {lost:,} files; they are made again from the kept text."
 
-    def _settle(self, table: IndexTable, found: list[Difference], visibility: Visibility) -> int:
+    def _settle(self, table: IndexTable, found: list[Difference], visibility: Visibility, *, seal: str) -> int:
         """Delete the rows that should not be there, or not in that number; returns of how many files some are missing.
 
         Those files lose their generation: the next plan makes their passages again.
@@ -96,6 +101,7 @@ class Recovery:
         if strangers:
             self.chunks.delete(table.name, strangers)
         lost = [each for each in found if each.expected]
+        self._save_vectors(table, {each.generation for each in lost}, seal=seal)
         with self.catalog.writing() as session:
             if table.state is TableState.FILLING:
                 session.unmark_filled(table.id, [each.generation for each in lost])
@@ -104,8 +110,28 @@ class Recovery:
                 session.record([attrs.evolve(record, live_generation=None) for record in records], at=0.0)
         return len(lost)
 
-    def _rebuild(self, table: IndexTable) -> None:
+    def _rebuild(self, table: IndexTable, *, seal: str) -> None:
+        with self.catalog.reading() as snapshot:
+            generations = {generation for generation, *_ in expected(snapshot, table)}
+        self._save_vectors(table, generations, seal=seal)
         self.chunks.quarantine(table.name)
         self.chunks.create(table.name, dimension=table.identity.embedder.dimension)
         with self.catalog.writing() as session:
             session.empty_table(table.id, at=0.0)
+
+    def _save_vectors(self, table: IndexTable, generations: Collection[Generation], *, seal: str) -> None:
+        """Journal the vectors of rows that are given up and can still be read: a server makes none of them again."""
+        embedder = table.identity.embedder
+        if not generations or embedder.provider == BUILTIN:
+            return  # that one makes vectors where text is prepared, sooner than they could be looked up
+        rows = self.chunks.salvage(table.name, generations, seal=seal)
+        while some := list(islice(rows, SAVED)):
+            vectors = {input_hash(stored_input(row)): row.vector for row in some if row.vector is not None}
+            with self.catalog.writing() as session:
+                session.keep_vectors(embedder.key, vectors)
+
+
+def expected(snapshot: CatalogReader, table: IndexTable) -> Iterator[tuple[Generation, FileId, int]]:
+    """What the catalog says is in a table, in ascending order."""
+    filling = table.state is TableState.FILLING
+    return snapshot.filled_generations(table.id) if filling else snapshot.live_generations()

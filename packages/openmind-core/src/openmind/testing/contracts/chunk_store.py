@@ -175,6 +175,14 @@ class ChunkStoreContract:
         assert store.health().size_bytes <= size
         assert counted(store) == {}
 
+    def test_rows_that_can_still_be_read_are_salvaged(self, store: ChunkStore) -> None:
+        rows = [row(number, 0, "alpha", vector=unit(1, number, 0)) for number in (1, 2, 3)]
+        store.add(TABLE, rows)
+        sealed = store.seal(TABLE)
+
+        assert list(store.salvage(TABLE, [Generation(1), Generation(3)], seal=sealed)) == [rows[0], rows[2]]
+        assert list(store.salvage("chunks_9", [Generation(1)], seal="")) == []
+
     def test_a_seal_is_that_of_one_table_and_changes_with_it(self, store: ChunkStore) -> None:
         assert store.seal("chunks_9") == ""
         sealed = store.seal(TABLE)
