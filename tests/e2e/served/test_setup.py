@@ -30,6 +30,8 @@ def test_a_person_gets_from_nothing_to_an_answer(openmind, server, at_terminal, 
     screen.sees(FOLDERS, "Documents", "Another folder")
     screen.types(SPACE, DOWN, SPACE, ENTER)
     screen.sees(PATH)
+    screen.types("nowhere", ENTER)
+    screen.sees("nowhere", PATH)  # the line is empty again
     screen.types(f"'{other}'", ENTER)
     screen.sees(PATH)
     screen.types(ENTER)
@@ -38,6 +40,7 @@ def test_a_person_gets_from_nothing_to_an_answer(openmind, server, at_terminal, 
     told = screen.ends()
 
     assert "openmind index status" in told
+    assert "My Letters" not in told  # the plan was shown before it was agreed to
     until("completed")
     assert server.posts("/api/v1/models/load") == [{"model": "text-embedding-acme"}]
     config = openmind.done("config", "get", "--json").object["settings"]
@@ -123,6 +126,7 @@ def test_in_a_script_everything_is_an_option(openmind, server, person: Path) -> 
         *("--folder", str(person / "Documents")),
     ).object
 
+    assert server.paths("GET") == ["/api/v1/models"] * 3  # to choose, to write it down, to load what is not loaded
     assert told["embedding_model"] == "text-embedding-acme"
     assert told["chat_model"] is None
     assert [source["path"] for source in told["sources_added"]] == [str(person / "Documents")]
@@ -153,7 +157,7 @@ def test_yes_takes_what_is_suggested_and_can_be_said_again(openmind, server, per
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (["--provider", "lmstudio", "--chat-model", "nobody"], 1, ["nobody", "models list"]),
+        (["--provider", "lmstudio", "--chat-model", "nobody"], 1, ["nobody", "acme/chat"]),
         (["--provider", "olama"], 2, ["olama", "openai-compatible"]),
         (["--provider", "lmstudio", "--base-url", "http://192.0.2.1:1234"], 1, ["this machine", "--allow-remote"]),
         (["--provider", "builtin", "--folder", "nowhere"], 1, ["nowhere"]),

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 from openmind.application.setup import Beginning, SetupPlan
 from openmind.domain.errors import ConfigError, ModelNotFound, RemoteNotAllowed, SourceError, UsageError
 from openmind.domain.models import ModelInfo, ModelSelection, ProviderChoice, ProviderHealth
+from openmind.domain.sentences import as_sentence
 
 from openmind_cli.parameters import Switch
 from openmind_cli.pasted import pasted_path
@@ -94,6 +95,8 @@ class Choosing:
     given_folders: tuple[str, ...] = ()
     person: Path = field(factory=Path.home)
     """The person's own folder, in which the usual folders are looked for."""
+    _heard: dict[str, ProviderHealth] = field(factory=dict, init=False)
+    """What providers said of themselves in this sitting, by `repr` of the choice: each is asked once."""
 
     def plan(self, *, folders: bool) -> SetupPlan:
         """Choose everything; the folders only where they are wanted.
@@ -144,13 +147,12 @@ class Choosing:
 
     def _without_asking(self, given: ProviderChoice | None) -> ProviderChoice:
         if given is not None:
-            models = self.beginning.models.at(given)
             try:
-                health = models.health()
+                health = self._asked(given)
             except RemoteNotAllowed as error:
                 raise RemoteNotAllowed(error.message, hint="If you want that, add --allow-remote.") from error
             if not health.reachable:
-                models.list()  # raises what is wrong, with what to do about it
+                self.beginning.models.at(given).list()  # raises what is wrong, with what to do about it
             for told in (health.message, *health.notices):
                 note(one_line(told))
             return given
@@ -166,9 +168,19 @@ class Choosing:
         name = FIRST_SERVER if configured == BUILTIN else configured
         return self._configured(name) if name in installed else None
 
+    def _asked(self, choice: ProviderChoice) -> ProviderHealth:
+        """What a provider says of itself; that it did not answer is not kept."""
+        name = repr(choice)
+        health = self._heard.get(name)
+        if health is None:
+            health = self.beginning.models.at(choice).health()
+            if health.reachable:
+                self._heard[name] = health
+        return health
+
     def _health(self, choice: ProviderChoice) -> ProviderHealth:
         try:
-            return self.beginning.models.at(choice).health()
+            return self._asked(choice)
         except ConfigError as error:
             return ProviderHealth(provider=choice.name, reachable=False, message=error.message)
 
@@ -195,7 +207,7 @@ class Choosing:
         """Make sure that a provider answers; None when another one is wanted."""
         while True:
             try:
-                health = self.beginning.models.at(choice).health()
+                health = self._asked(choice)
             except RemoteNotAllowed as error:
                 prompter.tell(f"{error.message}.")
                 if prompter.confirm("Do you want that?", default=False):
@@ -227,14 +239,17 @@ class Choosing:
     # models
 
     def _models(self, provider: ProviderChoice) -> tuple[ModelSelection, bool | None]:
-        models = self.beginning.models.at(provider).list()
+        models = self._asked(provider).models
+        if models is None:
+            models = self.beginning.models.at(provider).list()
         former = self.beginning.models.selection
         same = provider.name == self.beginning.config.provider_name
         suggestion = suggested(models, former if same else ModelSelection())
         wishes, prompter = self.wishes, self.prompter
         for key in (wishes.chat_model, wishes.embedding_model, wishes.image_model):
             if key not in (None, NONE, BUILTIN) and key not in {model.key for model in models}:
-                raise ModelNotFound(f"There is no model {key}", hint="See: `openmind models list`.")
+                there = ", ".join(one_line(model.key) for model in models)
+                raise ModelNotFound(f"There is no model {key}", hint=f"There are: {there}.")
         if prompter is not None and provider.name != BUILTIN:
             prompter.tell(*_advice(models))
         embedding = wishes.embedding_model or self._embedding(models, suggestion)
@@ -314,21 +329,14 @@ class Choosing:
         ticked = self.prompter.check("Which folders may OpenMind read? Nothing in them is changed.", options)
         chosen = [path for path in ticked if path != another]
         while another in ticked:
-            written = self.prompter.text("Path of the folder, or Enter when there is no other:", refuse=self._refusal)
+            written = self.prompter.text("Path of the folder, or Enter when there is no other:")
             if not written.strip():
                 break
-            chosen.append(self.beginning.folder(pasted_path(written)))
+            try:
+                chosen.append(self.beginning.folder(pasted_path(written)))
+            except SourceError as error:  # asked again with nothing in the line: the next path is pasted there
+                self.prompter.tell(as_sentence(error.message))
         return tuple(dict.fromkeys(chosen))
-
-    def _refusal(self, written: str) -> str:
-        """Why a path cannot be taken, or nothing."""
-        if not written.strip():
-            return ""
-        try:
-            self.beginning.folder(pasted_path(written))
-        except SourceError as error:
-            return error.message
-        return ""
 
 
 _WHAT_NOW = (

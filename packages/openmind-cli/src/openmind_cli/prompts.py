@@ -1,7 +1,8 @@
 """Questions to a person: asked at a terminal, answered by a script in tests."""
 
+import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Generic, Protocol, TypeVar
 
@@ -13,6 +14,8 @@ from openmind_cli.render.lines import line, print_lines
 from openmind_cli.terminal import is_terminal
 
 T = TypeVar("T")
+MARKS = 8
+"""Columns in front of and behind an answer."""
 MANY = 9
 """Of more answers, those are shown that have what is typed in them."""
 
@@ -46,8 +49,8 @@ class Prompter(Protocol):
         """Ask for any number of several, in their order."""
         ...
 
-    def text(self, question: str, *, default: str = "", refuse: Callable[[str], str] = lambda _: "") -> str:
-        """Ask for text; what `refuse` says a sentence about is asked for again."""
+    def text(self, question: str, *, default: str = "") -> str:
+        """Ask for text."""
         ...
 
     def confirm(self, question: str, *, default: bool = True) -> bool:
@@ -90,7 +93,7 @@ class TerminalPrompter:
 
         # Numbers, not the values themselves: None as a value would be taken for no value.
         choices = [
-            questionary.Choice(_title(option), value=at, disabled=option.disabled or None)
+            questionary.Choice(title_of(option), value=at, disabled=option.disabled or None)
             for at, option in enumerate(options)
         ]
         start = next((at for at, option in enumerate(options) if option.chosen and not option.disabled), None)
@@ -100,6 +103,7 @@ class TerminalPrompter:
                 choices,
                 default=None if start is None else choices[start],
                 use_search_filter=len(options) > MANY,
+                instruction="(type to filter)" if len(options) > MANY else "(arrow keys)",
                 use_jk_keys=False,
             ).unsafe_ask()
         return options[int(at)].value
@@ -110,9 +114,10 @@ class TerminalPrompter:
         with _ctrl_d_as_ctrl_c():
             ticked = questionary.checkbox(
                 question,
-                [
+                instruction="(space ticks)",
+                choices=[
                     questionary.Choice(
-                        _title(option), value=at, checked=option.chosen, disabled=option.disabled or None
+                        title_of(option), value=at, checked=option.chosen, disabled=option.disabled or None
                     )
                     for at, option in enumerate(options)
                 ],
@@ -120,14 +125,11 @@ class TerminalPrompter:
             ).unsafe_ask()
         return tuple(options[at].value for at in sorted(ticked))
 
-    def text(self, question: str, *, default: str = "", refuse: Callable[[str], str] = lambda _: "") -> str:
+    def text(self, question: str, *, default: str = "") -> str:
         import questionary
 
         with _ctrl_d_as_ctrl_c():
-            answer = questionary.text(
-                question, default=default, validate=lambda written: one_line(refuse(written)) or True
-            ).unsafe_ask()
-        return str(answer)
+            return str(questionary.text(question, default=default).unsafe_ask())
 
     def confirm(self, question: str, *, default: bool = True) -> bool:
         import questionary
@@ -144,6 +146,13 @@ def _ctrl_d_as_ctrl_c() -> Iterator[None]:
         raise KeyboardInterrupt from error
 
 
-def _title(option: Option[T]) -> str:
-    about = f"  ({one_line(option.about)})" if option.about else ""
-    return one_line(option.label) + about
+def title_of(option: Option[T]) -> str:
+    """A label with as much behind it as one row holds: a terminal would break it in the middle of a word."""
+    label, parts = one_line(option.label), one_line(option.about).split(", ")
+    room = shutil.get_terminal_size().columns - MARKS
+    while parts and parts[-1]:
+        title = f"{label}  ({', '.join(parts)})"
+        if len(title) <= room:
+            return title
+        parts.pop()
+    return label

@@ -45,7 +45,11 @@ def suggested(models: Sequence[ModelInfo], former: ModelSelection) -> ModelSelec
 
 
 def _first(models: Sequence[ModelInfo], former: str | None) -> str | None:
-    order: tuple[Callable[[ModelInfo], bool], ...] = (lambda m: m.key == former, lambda m: m.loaded, lambda m: True)
+    order: tuple[Callable[[ModelInfo], bool], ...] = (
+        lambda m: m.key == former,
+        lambda m: bool(m.loaded),
+        lambda m: True,
+    )
     return next((model.key for fits in order for model in models if fits(model)), None)
 
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 from openmind.domain.errors import UsageError
-from openmind_cli.prompts import Option, TerminalPrompter, find_prompter
+from openmind_cli.prompts import Option, TerminalPrompter, find_prompter, title_of
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
@@ -50,9 +50,24 @@ def test_any_number_can_be_ticked_and_comes_in_order(typing: Typing) -> None:
         assert prompter.check("Which?", FRUIT) == (None,)
 
 
-def test_text_is_asked_for_until_it_makes_sense(typing: Typing) -> None:
-    with typing("x" + ENTER + "\x7fgood" + ENTER) as prompter:
-        assert prompter.text("What?", refuse=lambda written: "" if written == "good" else "no") == "good"
+@pytest.mark.parametrize(
+    ("columns", "title"),
+    [
+        (80, "acme/eyes  (recommended, loaded, window of 8,192)"),
+        (50, "acme/eyes  (recommended, loaded)"),
+        (20, "acme/eyes"),
+    ],
+)
+def test_an_answer_fits_into_one_row(monkeypatch: pytest.MonkeyPatch, columns: int, title: str) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    option = Option("acme/eyes", 1, about="recommended, loaded, window of 8,192")
+
+    assert title_of(option) == title
+
+
+def test_text_is_asked_for(typing: Typing) -> None:
+    with typing("good" + ENTER) as prompter:
+        assert prompter.text("What?") == "good"
     with typing(ENTER) as prompter:
         assert prompter.text("What?", default="as before") == "as before"
 

@@ -1,9 +1,11 @@
 """What is said about a server as a whole."""
 
+from attrs import evolve
 from openmind.domain.errors import ConfigError, ProviderError
+from openmind.domain.models import ModelInfo
 
 from openmind_lmstudio.connection import Connection
-from openmind_lmstudio.models import Listing
+from openmind_lmstudio.models import Dialect, Listing
 
 
 def told_of(connection: Connection, listing: Listing) -> str:
@@ -12,6 +14,12 @@ def told_of(connection: Connection, listing: Listing) -> str:
     models = "1 model" if count == 1 else f"{count} models"
     told = f"{connection.server} answers at {connection.address.shown} and has {models}."
     return told if count else f"{told} Download one there first."
+
+
+def infos_of(listing: Listing) -> tuple[ModelInfo, ...]:
+    """Describe the models of a server; whether one is loaded only LM Studio tells."""
+    infos = (model.info for model in listing.models)
+    return tuple(evolve(info, loaded=None) if listing.dialect is Dialect.OPENAI else info for info in infos)
 
 
 def sentence(error: ProviderError | ConfigError) -> str:

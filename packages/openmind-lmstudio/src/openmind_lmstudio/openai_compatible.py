@@ -17,7 +17,7 @@ from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.embedding_requests import EmbeddingRequests
 from openmind_lmstudio.embeddings import ServedEmbeddings
 from openmind_lmstudio.habits import Habits
-from openmind_lmstudio.health import sentence, told_of
+from openmind_lmstudio.health import infos_of, sentence, told_of
 from openmind_lmstudio.images import ServedDescriber
 from openmind_lmstudio.models import Dialect, Listing, read_openai
 from openmind_lmstudio.readiness import Ready
@@ -53,13 +53,19 @@ class OpenAICompatibleProvider:
         """Ask for the list of models."""
         notices = self._connection.address.notices
         try:
-            message = told_of(self._connection, self._list())
+            listing = self._list()
         except (ProviderError, ConfigError) as error:
             return ProviderHealth(provider=NAME, reachable=False, message=sentence(error), notices=notices)
-        return ProviderHealth(provider=NAME, reachable=True, message=message, notices=notices)
+        return ProviderHealth(
+            provider=NAME,
+            reachable=True,
+            message=told_of(self._connection, listing),
+            notices=notices,
+            models=infos_of(listing),
+        )
 
     def models(self) -> tuple[ModelInfo, ...]:
-        return tuple(model.info for model in self._list().models)
+        return infos_of(self._list())
 
     def load(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
         """Load nothing: what the server lists, it has or loads when it is asked."""

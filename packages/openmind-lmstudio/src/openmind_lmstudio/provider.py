@@ -13,9 +13,9 @@ from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.embedding_requests import EmbeddingRequests
 from openmind_lmstudio.embeddings import ServedEmbeddings
 from openmind_lmstudio.habits import Habits
-from openmind_lmstudio.health import sentence, told_of
+from openmind_lmstudio.health import infos_of, sentence, told_of
 from openmind_lmstudio.images import ServedDescriber
-from openmind_lmstudio.models import Dialect
+from openmind_lmstudio.models import Dialect, Listing
 from openmind_lmstudio.readiness import Ready
 from openmind_lmstudio.turns import Turns
 
@@ -58,19 +58,32 @@ class LMStudioProvider:
         if listing.dialect is Dialect.OPENAI:
             notices += ("This is not LM Studio. For other servers choose the provider openai-compatible.",)
         return ProviderHealth(
-            provider=NAME, reachable=True, message=told_of(self._connection, listing), notices=notices
+            provider=NAME,
+            reachable=True,
+            message=told_of(self._connection, listing),
+            notices=notices,
+            models=infos_of(listing),
         )
 
     def models(self) -> tuple[ModelInfo, ...]:
-        return tuple(model.info for model in self._client.list_models().models)
+        return infos_of(self._client.list_models())
 
     def load(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
         """Load one after the other: LM Studio loads models in turn anyway."""
-        return tuple(self._load(key) for key in keys)
+        loaded = self._loaded() if keys else frozenset()
+        return tuple(
+            ModelAction(model=key, status="loaded", skipped=True) if key in loaded else self._load(key) for key in keys
+        )
 
     def unload(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
         """Unload by instance, as one key may have several and another client's may bear another name."""
-        return tuple(self._unload(key) for key in keys)
+        if not keys:
+            return ()
+        try:
+            listing = self._client.list_models()
+        except ProviderError as error:
+            return tuple(ModelAction(model=key, status=f"failed: {error.message}") for key in keys)
+        return tuple(self._unload(key, listing) for key in keys)
 
     def embedder(self, model: str) -> ServedEmbeddings:
         requests = EmbeddingRequests(self._connection, model=model, prepare=self._ready_to_embed)
@@ -95,17 +108,24 @@ class LMStudioProvider:
     def _ready_to_chat(self, key: str) -> Ready:
         return self._client.load_model_if_needed(key, kind="llm")
 
+    def _loaded(self) -> frozenset[str]:
+        """The models that need no loading; what is wrong with the server shows when one does."""
+        try:
+            listing = self._client.list_models()
+        except ProviderError:
+            return frozenset()
+        return frozenset(model.key for model in listing.models if model.loaded)
+
     def _load(self, key: str) -> ModelAction:
         try:
-            before = self._client.list_models().find(key)
             self._client.load_model_if_needed(key)
         except ProviderError as error:
             return ModelAction(model=key, status=f"failed: {error.message}")
-        return ModelAction(model=key, status="loaded", skipped=before is not None and before.loaded)
+        return ModelAction(model=key, status="loaded")
 
-    def _unload(self, key: str) -> ModelAction:
+    def _unload(self, key: str, listing: Listing) -> ModelAction:
         try:
-            model = self._client.list_models().find(key)
+            model = listing.find(key)
             instances = () if model is None else model.instances
             gone = [self._client.unload(instance.id) for instance in instances]
         except ProviderError as error:

@@ -112,3 +112,8 @@ class TestOpenAICompatibleDescriber(ImageDescriberContract):
     def silent(self, server: ScriptedServer, provider: OpenAICompatibleProvider) -> ServedDescriber:
         server.studio.description = ""
         return provider.describer("smolvlm")
+
+
+def test_whether_a_model_is_loaded_is_not_claimed_to_be_known(provider: OpenAICompatibleProvider) -> None:
+    assert {model.loaded for model in provider.models()} == {None}
+    assert provider.health().models == provider.models()

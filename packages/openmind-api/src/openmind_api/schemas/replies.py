@@ -129,7 +129,7 @@ class Model(Reply, kw_only=True):
     key: str
     name: str
     type: Literal["llm", "embedding"]
-    loaded: bool
+    loaded: bool | None
     supports_images: bool
     max_context_length: int | None
     quantization: str | None

@@ -56,7 +56,7 @@ def setup(
     if json:
         print_object(_object(report, begun))
     else:
-        _tell(plan, report, begun)
+        _tell(plan, report, begun, shown=prompter is not None)
     unwell = report.not_loaded or report.refused or (begun.report is not None and is_partial(begun.report))
     return FAILED if unwell else OK
 
@@ -87,8 +87,10 @@ def _plan_lines(plan: SetupPlan) -> list[Line]:
     return [*shown, *(pair("read", str(path)) for path in plan.folders)]
 
 
-def _tell(plan: SetupPlan, report: SetupReport, begun: Begun) -> None:
-    print_lines([line(Span("OpenMind is set up.", "bold")), *_plan_lines(plan), *report_lines(report.selected)])
+def _tell(plan: SetupPlan, report: SetupReport, begun: Begun, *, shown: bool) -> None:
+    """Say what was done; the plan only to whoever has not said yes to it."""
+    done = [line(Span("OpenMind is set up.", "bold")), *([] if shown else _plan_lines(plan))]
+    print_lines([*done, *report_lines(report.selected)])
     for sentence in report.refused:
         note(f"{one_line(sentence)}.")
     if begun.report is not None:
@@ -97,14 +99,15 @@ def _tell(plan: SetupPlan, report: SetupReport, begun: Begun) -> None:
     elif begun.job is not None:
         print_lines(
             [
-                line("Your files are being read in the background. How far that is: `openmind index status`"),
+                line("Your files are being read in the background."),
+                line("How far that is: `openmind index status`"),
                 line("Ask about them meanwhile: `openmind ask`"),
             ]
         )
     elif not (report.added or report.already):
-        print_lines([line("Name a folder to read: `openmind source add FOLDER`, then `openmind index`")])
+        print_lines([line("Name a folder to read: `openmind source add FOLDER`, then `openmind index`", wraps=True)])
     else:
-        print_lines([line("Read your files: `openmind index start`; how far that is: `openmind index status`")])
+        print_lines([line("Read your files: `openmind index start`"), line("How far that is: `openmind index status`")])
 
 
 def _object(report: SetupReport, begun: Begun) -> dict[str, object]:

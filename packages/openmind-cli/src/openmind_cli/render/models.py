@@ -8,6 +8,7 @@ from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import Line, Span, line, print_columns
 
 WIDTH = 17
+_STATES = {True: "loaded", False: "-", None: "unknown"}
 
 
 def print_models(models: Iterable[ModelInfo], selection: ModelSelection) -> None:
@@ -16,7 +17,7 @@ def print_models(models: Iterable[ModelInfo], selection: ModelSelection) -> None
         (
             one_line(model.key),
             _abilities(model),
-            "loaded" if model.loaded else "-",
+            _STATES[model.loaded],
             f"{model.max_context_length:,}" if model.max_context_length else "-",
             one_line(model.quantization or "-"),
             ", ".join(uses_of(model.key, selection)) or "-",

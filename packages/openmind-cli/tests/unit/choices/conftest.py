@@ -45,14 +45,9 @@ class Person:
         assert isinstance(answer, list)
         return tuple(self._find(options, label).value for label in answer)
 
-    def text(self, question: str, *, default: str = "", refuse: Callable[[str], str] = lambda _: "") -> str:
+    def text(self, question: str, *, default: str = "") -> str:
         answer = self._answer(question, ())
-        written = default if answer is ... else str(answer)
-        refusal = refuse(written)
-        if refusal:
-            self.told.append(refusal)
-            return self.text(question, default=default, refuse=refuse)
-        return written
+        return default if answer is ... else str(answer)
 
     def confirm(self, question: str, *, default: bool = True) -> bool:
         answer = self._answer(question, ())

@@ -44,7 +44,8 @@ class ModelInfo:
     key: str
     name: str
     type: Literal["llm", "embedding"]
-    loaded: bool = False
+    loaded: bool | None = False
+    """None where the provider does not tell."""
     supports_images: bool = False
     max_context_length: int | None = None
     quantization: str | None = None
@@ -108,3 +109,5 @@ class ProviderHealth:
     message: str
     notices: tuple[str, ...] = ()
     """What a person should know even though it answers: that text leaves the machine, that it is an old version."""
+    models: tuple[ModelInfo, ...] | None = None
+    """What it offers, where it had to be asked for that anyway."""

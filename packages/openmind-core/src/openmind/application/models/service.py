@@ -54,9 +54,10 @@ class ModelService:
         return self.installed()
 
     def health(self) -> ProviderHealth:
-        """Say whether the provider answers."""
+        """Say whether the provider answers, and what can be chosen where it told that as well."""
         with self._provider() as provider:
-            return provider.health()
+            health = provider.health()
+        return health if health.models is None else evolve(health, models=(*health.models, *self._builtin()))
 
     def list(self) -> tuple[ModelInfo, ...]:
         """List the models that can be chosen: the provider's and, last, the embedder that comes with OpenMind.
