@@ -5,7 +5,7 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 
-from cyclopts import App, CycloptsError, UnknownOptionError, UnusedCliTokensError
+from cyclopts import App, CycloptsError, RepeatArgumentError, UnknownOptionError, UnusedCliTokensError
 from openmind.domain.errors import OpenMindError, PluginError, UsageError
 from openmind.installed import installed_plugins
 from openmind.plugins.registries import CommandEntry, Registered
@@ -109,6 +109,8 @@ def _sentence(error: CycloptsError) -> str:
     """What is wrong."""
     if isinstance(error, UnusedCliTokensError):
         return f"There is more than the command takes: {' '.join(error.unused_tokens or ())}"
+    if isinstance(error, RepeatArgumentError) and error.token.keyword:
+        return f"{error.token.keyword} comes after the same option, or its opposite: give one of them"
     return str(error).strip() or "The arguments make no sense"
 
 

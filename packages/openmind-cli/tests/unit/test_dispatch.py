@@ -75,6 +75,11 @@ def test_arguments_that_make_no_sense_are_usage_errors(arguments: list[str]) -> 
     assert "--help`" in caught.value.hint
 
 
+def test_a_switch_and_its_opposite_are_refused_as_what_they_are() -> None:
+    with pytest.raises(UsageError, match="--no-ocr comes after the same option, or its opposite"):
+        dispatch(["source", "set", "src_1", "--ocr", "--no-ocr"], none)
+
+
 def test_a_command_of_another_package_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "acme_command.py").write_text("def run(number: int) -> int:\n    return number\n")
     monkeypatch.syspath_prepend(str(tmp_path))

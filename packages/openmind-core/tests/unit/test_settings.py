@@ -78,6 +78,7 @@ def test_a_provider_s_keys_are_its_own(settings: Settings) -> None:
         ("indexing.workers", "65", "workers"),
         ("indexing.background", "maybe", "true or false"),
         ("provider.name", "nobody", "no provider"),
+        ("extraction.ocr.backend", "tesseract", "no OCR engine “tesseract”"),
         ("provider.token", "secret", "no setting"),
         ("provider.base_url", "localhost", "must look like"),
         ("models", "x", "no setting"),
@@ -98,6 +99,13 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_written(
         settings.set(key, text)
 
     assert (home / "config.toml").read_bytes() == before
+
+
+def test_an_engine_that_is_not_there_is_refused_with_those_that_are(settings: Settings) -> None:
+    with pytest.raises(UsageError) as caught:
+        settings.set("extraction.ocr.backend", "tesseract")
+
+    assert "ocrmypdf, rapidocr" in caught.value.hint
 
 
 def test_a_near_miss_is_named(settings: Settings) -> None:

@@ -56,8 +56,8 @@ class OpenMind:
     storage: Storage
     tree: FileTree
     plugins: PluginReports
-    check_provider: Callable[[], object] = lambda: None
-    """Raises `ConfigError` when the configured provider is not there, or refuses its settings."""
+    check_settings: Callable[[], object] = lambda: None
+    """Raises `ConfigError` when the configured provider or OCR engine is not there, or refuses its settings."""
     upkeep: Callable[["OpenMind"], "MaintenanceService"]
     """Makes the service of maintenance, which few processes need."""
     _disk_bytes: RecentMeasure[int] = field(init=False, repr=False, eq=False)
@@ -68,9 +68,9 @@ class OpenMind:
         return RecentMeasure(self.storage.size_bytes)
 
     def trouble(self) -> str:
-        """Say what is wrong with the configured provider as far as no server has to be asked; mostly nothing."""
+        """Say what is wrong with the configured provider or OCR engine, no server asked; mostly nothing."""
         try:
-            self.check_provider()
+            self.check_settings()
         except ConfigError as error:
             return f"{as_sentence(error.message)} {error.hint}".strip()
         return ""

@@ -77,19 +77,20 @@ class Settings:
         path = tuple(key.split("."))
         if len(path) < 2 or not all(path):
             raise _unknown(key, self.all())
-        told = ""
+        told: ConfigError | None = None
         for value in _readings(text):
             try:
                 self.update({path: value})
             except ConfigError as error:
-                told = told or error.message
+                told = told or error
                 continue
             return self.all().get(key, value)
         if key not in self.all() and not key.startswith("plugins."):
             raise _unknown(key, self.all())
         raise UsageError(
-            f"{key} cannot be {text}: {told}",
-            hint="`openmind config get` lists the settings; docs/cli.md says what they take.",
+            f"{key} cannot be {text}: {told.message if told else ''}",
+            hint=(told.hint if told else "")
+            or "`openmind config get` lists the settings; docs/cli.md says what they take.",
         )
 
 

@@ -96,9 +96,20 @@ class Assembly:
             storage=storage,
             tree=tree,
             plugins=PluginReports(self.plugins.reports),
-            check_provider=self.providers.settings,
+            check_settings=self.check_settings,
             upkeep=self._maintenance,
         )
+
+    def check_settings(self) -> None:
+        """Look whether what the configuration names is installed, before it is needed.
+
+        Raises:
+            ConfigError: the provider or the OCR engine is not, or refuses its settings.
+        """
+        self.providers.settings()
+        ocr, engines = self.config.extraction.ocr, self.plugins.extractors.ocr
+        if ocr.enabled and engines.entries:  # without any, each file that needs one says so
+            engines.find(ocr.backend)
 
     def close(self) -> None:
         """Give back what was opened."""

@@ -119,9 +119,12 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
     place = Home.at(home)
     file = ConfigFile(place.config_file)
 
-    def provider_settings(config: Config) -> Mapping[str, object]:
+    def assembly(config: Config) -> Assembly:
         known = plugins or load_plugins(blocked=config.blocked_plugins)
-        return Assembly(home=place, config=config, plugins=known).providers.settings()
+        return Assembly(home=place, config=config, plugins=known)
+
+    def provider_settings(config: Config) -> Mapping[str, object]:
+        return assembly(config).providers.settings()
 
     def busy() -> bool:
         if not _is_there(place):
@@ -135,7 +138,7 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
 
     def update(changes: Mapping[tuple[str, ...], object]) -> None:
         place.create()
-        file.update(changes, check=provider_settings)
+        file.update(changes, check=lambda config: assembly(config).check_settings())
 
     return Settings(path=place.config_file, load=load, update=update, provider_settings=provider_settings, busy=busy)
 

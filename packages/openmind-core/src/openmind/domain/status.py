@@ -51,4 +51,4 @@ class MemoryStatus:
     searched_by: str = ""
     """The embedding model that the passages are found by; empty while there are none."""
     trouble: str = ""
-    """A sentence when the configuration names a provider that is not there, or that refuses its settings."""
+    """A sentence when the configuration names a provider or an OCR engine that is not there or refuses its settings."""
