@@ -36,9 +36,16 @@ CODE = ExtractorInfo(
     effort=0,
     code=True,
 )
+TEXT_EXTENSIONS = PLAIN.extensions | MARKDOWN.extensions | CODE.extensions
+"""What is read without isolation."""
 ISOLATED = (
     ExtractorInfo(name="html", version=1, extensions=frozenset({".html", ".htm", ".xhtml"})),
-    ExtractorInfo(name="docx", version=1, extensions=frozenset({".docx", ".docm", ".dotx"})),
+    ExtractorInfo(
+        name="docx",
+        version=1,
+        extensions=frozenset({".docx", ".docm", ".dotx"}),
+        marks=(b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),  # any document in a container is routed on
+    ),
     ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
     ExtractorInfo(name="notebook", version=1, extensions=frozenset({".ipynb"})),
     ExtractorInfo(name="mail", version=1, extensions=frozenset({".eml"})),
@@ -46,7 +53,7 @@ ISOLATED = (
     ExtractorInfo(name="pptx", version=1, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
     ExtractorInfo(name="odt", version=1, extensions=frozenset({".odt"})),
     ExtractorInfo(name="epub", version=1, extensions=frozenset({".epub"})),
-    ExtractorInfo(name="pdf", version=1, extensions=frozenset({".pdf"})),
+    ExtractorInfo(name="pdf", version=1, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),
     ExtractorInfo(
         name="image",
         version=1,
@@ -55,6 +62,7 @@ ISOLATED = (
         ),
         effort=2,
         pictures=True,
+        marks=(b"\x89PNG\r\n", b"\xff\xd8\xff", b"GIF87a", b"GIF89a", b"II*\0", b"MM\0*", b"RIFF"),
     ),
 )
 """Formats whose parsers can crash, hang or grow; each is named as in `routing.build`."""

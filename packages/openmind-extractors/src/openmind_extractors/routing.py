@@ -6,11 +6,13 @@ from attrs import define, field
 from openmind.domain.documents import DocumentFacts, Picture, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.paths import extension_of
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob, Extractor
 
 from openmind_extractors.archives import open_archive
 from openmind_extractors.decoding import decode
+from openmind_extractors.plugin import TEXT_EXTENSIONS
 from openmind_extractors.reading import read_start
 from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
 
@@ -64,11 +66,13 @@ def route(own: str, blob: Blob) -> str:
     Raises:
         ExtractionFailed: nothing here reads files of its kind.
     """
+    if extension_of(blob.name) in TEXT_EXTENSIONS:
+        own = "text"  # what begins like a document comes here under any name
     head = read_start(blob, SNIFF_BYTES)
     if not head and own not in _TEXTUAL:
         raise ExtractionFailed("the file is empty: not a single byte")
     kind = sniff(head)
-    if kind is FileKind.UNKNOWN and own not in {*_TEXTUAL, "image"} and _is_text(blob):
+    if kind is FileKind.UNKNOWN and own not in _TEXTUAL and _is_text(blob, certainly=own == "image"):
         return "csv" if own == "sheets" else "text"
     if kind is FileKind.UNKNOWN or (own in _TEXTUAL and kind in {FileKind.XML, FileKind.SVG}):
         return own
@@ -87,13 +91,19 @@ def route(own: str, blob: Blob) -> str:
     )
 
 
-def _is_text(blob: Blob) -> bool:
-    """Whether a file without the mark that its kind has is plain text under a wrong name."""
+def _is_text(blob: Blob, *, certainly: bool) -> bool:
+    """Whether a file without the mark that its kind has is plain text under a wrong name.
+
+    Args:
+        blob: the file.
+        certainly: whether only UTF-8 counts. Broken pictures may look like text in the encodings of other days.
+    """
     start = read_start(blob, _TEXT_BYTES)
     if b"%PDF" in start or b"\0" in start:
         return False  # a document behind what some server put before it, or broken
     try:
-        return bool(decode(start, cut=True).text.strip())
+        decoded = decode(start, cut=True)
+        return bool(decoded.text.strip()) and not (certainly and decoded.encoding not in {"ascii", "utf-8"})
     except ExtractionFailed:
         return False
 

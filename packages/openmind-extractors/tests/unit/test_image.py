@@ -299,8 +299,8 @@ def test_heic_is_unsupported_and_says_what_to_do(read) -> None:
     [
         (b"", FileReason.DAMAGED),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", FileReason.UNSUPPORTED),
-        (b"%!PS-Adobe-3.0 EPSF-3.0\n", FileReason.DAMAGED),
-        (b"nothing like a picture", FileReason.DAMAGED),
+        (b"\x93\0\x01\xff" * 40, FileReason.DAMAGED),
+        (b"a text, and nothing like a picture", FileReason.OK),
     ],
 )
 def test_what_is_no_picture_is_told(read, data: bytes, reason: FileReason) -> None:

@@ -271,6 +271,8 @@ def check_info(info: object) -> None:
     wrong = [extension for extension in info.extensions if not _is_extension(extension)]
     if wrong or not info.extensions:
         raise PluginError(f"the extractor “{info.name}” needs extensions such as “.txt”, in lower case, not {wrong}")
+    if not all(isinstance(mark, bytes) and len(mark) > 1 for mark in info.marks) or (info.marks and not info.isolated):
+        raise PluginError(f"the marks of the extractor “{info.name}” must be bytes, two or more, and it run isolated")
     if info.pictures and not info.isolated:
         raise PluginError(f"the extractor “{info.name}” yields pictures, so it has to run isolated")
 

@@ -31,6 +31,9 @@ class ExtractorInfo:
     """Whether it yields a `Picture` when `[extraction.images] model` is set. Only one that runs isolated may."""
     replaces: frozenset[str] = frozenset()
     """Names of extractors whose extensions it takes over where both claim them."""
+    marks: tuple[bytes, ...] = ()
+    """How files of this kind begin, for one that runs isolated: it also gets a file that begins like this and whose
+    extension promises a reader without isolation, such as a PDF that is called `.txt`."""
     described_by: str = ""
     """That model; OpenMind fills it in."""
 

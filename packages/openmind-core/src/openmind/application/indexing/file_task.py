@@ -37,6 +37,9 @@ class FileTask:
     change: PlannedChange
     known: FileRecord | None
     info: ExtractorInfo
+    """What the extension promises; the catalog knows the file by its key."""
+    reader: str = Factory(lambda self: self.info.name, takes_self=True)
+    """Name of the extractor that reads the file: the content may call for another one than its extension."""
     stat: FileStat
     scanned_ns: int
     content_hash: str = ""
@@ -68,7 +71,7 @@ class FileTask:
     @property
     def is_hostile(self) -> bool:
         """Whether the file has to be read where it may crash; text that is kept already is harmless."""
-        return self.info.isolated and self.packed is None
+        return (self.info.isolated or self.reader != self.info.name) and self.packed is None
 
     def record(self, prepared: PreparedFile) -> FileRecord:
         """Make the record of a file that was read."""

@@ -20,6 +20,8 @@ class Formats:
     """Whether text recognition is switched on at all."""
     picture_ocr: bool = True
     """The same for pictures."""
+    marked: tuple[tuple[bytes, str], ...] = ()
+    """How files begin that a reader without isolation must not get, and the name of the extractor that does."""
     installed: frozenset[str] = frozenset()
     """Names of all extractors there are, also of those that are switched off."""
 
@@ -37,6 +39,9 @@ class Formats:
             table,
             ocr=config.ocr.enabled,
             picture_ocr=config.images.ocr_enabled,
+            marked=tuple(
+                (mark, info.name) for info in known for mark in info.marks if config.images.enabled or not info.pictures
+            ),
             installed=frozenset(info.name for info in known),
         )
 
@@ -49,6 +54,17 @@ class Formats:
         """
         info = self.by_extension.get(extension)
         return None if info is None or (info.code and not code) else info
+
+    def reader_by_content(self, info: ExtractorInfo, start: bytes) -> str:
+        """Name the extractor that has to read a file, which is not always the one that its extension promises.
+
+        Args:
+            info: the one that it promises.
+            start: the first bytes of the file, as many as the longest mark or more.
+        """
+        if info.isolated:
+            return info.name  # it looks at the content itself
+        return next((name for mark, name in self.marked if start.startswith(mark)), info.name)
 
     def is_switched_off(self, extension: str) -> bool:
         """Whether files with an extension would be read, had the configuration not switched pictures off."""

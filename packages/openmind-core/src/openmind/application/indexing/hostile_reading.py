@@ -91,7 +91,7 @@ class HostileReading:
             yield ReadRequest(
                 ticket=task.ticket,
                 path_bytes=task.path_bytes,
-                extractor=task.info.name,
+                extractor=task.reader,
                 size=task.stat.size,
                 ocr=ocr,
                 defer_ocr=defer_ocr,

@@ -100,10 +100,11 @@ class Triage:
         scanned_ns = self.now_ns()
         stat = self.tree.stat(path)
         trouble = None
-        content_hash = ""
+        content_hash, reader = "", info.name
         try:
             self._admit(stat)
-            content_hash = self._hash(path)
+            content_hash, start = self._hash(path)
+            reader = self.formats.reader_by_content(info, start)
             self.log.count(hashed=1)
         except ExtractionFailed as failure:
             trouble = failure
@@ -111,6 +112,7 @@ class Triage:
             change=change,
             known=snapshot.file(change.file_id) if change.file_id else None,
             info=info,
+            reader=reader,
             stat=stat or change.stat,
             scanned_ns=scanned_ns,
             content_hash=content_hash,
@@ -318,14 +320,20 @@ class Triage:
             told = f"It is larger than {self.max_bytes // 1_048_576} MB, the limit in `[indexing] max_file_mb`."
             raise ExtractionFailed(told, reason=FileReason.TOO_BIG)
 
-    def _hash(self, path: bytes) -> str:
+    def _hash(self, path: bytes) -> tuple[str, bytes]:
         with self.tree.open(path) as file:
             return hash_stream(file)
 
 
-def hash_stream(file: BinaryIO) -> str:
-    """Hash a file's bytes with SHA-256; hex."""
+def hash_stream(file: BinaryIO) -> tuple[str, bytes]:
+    """Hash a file's bytes with SHA-256.
+
+    Returns:
+        The hash, hex, and how the file begins: its first block, at most `HASH_BLOCK` bytes.
+    """
     digest = hashlib.sha256()
+    start = b""
     while block := file.read(HASH_BLOCK):
+        start = start or block
         digest.update(block)
-    return digest.hexdigest()
+    return digest.hexdigest(), start
