@@ -76,6 +76,20 @@ def test_an_extractor_that_misbehaves_costs_its_file_alone(way: str, tmp_path: P
         assert memory.index().run.tally.indexed == 0
 
 
+def test_an_extractor_of_another_package_runs_where_it_can_be_ended_whatever_it_says(tmp_path: Path) -> None:
+    plugins = with_extractor(lambda: iter([]))
+    plugins.extractors.let_in("acme", "openmind-acme")
+    hasty = ExtractorInfo(name="hasty", version=1, extensions=frozenset({".hasty"}), isolated=False)
+    plugins.extractors.add(hasty, lambda tools: Scripted(lambda: iter([])))  # type: ignore[arg-type, return-value]
+
+    with open_memory(tmp_path / "home", plugins=plugins) as memory:
+        isolated = {info.name: info.isolated for info in memory.indexing.means.formats.by_extension.values()}
+
+    assert isolated["hasty"]
+    assert not isolated["odd"]  # this program's own
+    assert not isolated["markdown"]
+
+
 class Wrong(FakeEmbeddings):
     """Gives as many vectors as it is told to, of numbers that are none."""
 

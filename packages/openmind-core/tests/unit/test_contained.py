@@ -1,14 +1,17 @@
 """Providers of other packages: whatever they do wrong is an error that names them."""
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from threading import Thread
 
 import pytest
 from openmind.application.models.contained import Blame, ContainedProvider
+from openmind.domain.answers import AnswerText
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
 from openmind.domain.models import EmbeddingRole
 from openmind.domain.vectors import Vectors
-from openmind.ports.answer_provider import Prompt
+from openmind.ports.answer_provider import Prompt, Reply
 from openmind.testing.contracts.embedding_provider import EmbeddingProviderContract
 from openmind.testing.contracts.model_provider import ModelProviderContract
 from openmind.testing.fakes.images import FakeDescriber
@@ -169,3 +172,37 @@ def test_actions_are_one_for_each_model() -> None:
 
     with pytest.raises(ProviderError, match="does not say what became of each model"):
         contained(Forgets()).load(["a"])
+
+
+class Loud(FakeAnswers):
+    """Prints at each step, also when it is told to end."""
+
+    def stream(self, prompt: Prompt) -> Iterator[object]:  # type: ignore[override]
+        try:
+            print("a stranger begins")
+            yield AnswerText("It is deep.")
+            yield Reply()
+        finally:
+            print("a stranger ends")
+
+
+def test_what_a_provider_prints_stays_out_of_the_output(capsys: pytest.CaptureFixture[str]) -> None:
+    def shouts(texts: Sequence[str]) -> Vectors:
+        print("a stranger embeds")
+        another = Thread(target=print, args=("ours",))
+        another.start()
+        another.join()
+        return rows(len(texts), 1.0)
+
+    embedder = Embeds()
+    embedder.answer = shouts
+    before = sys.stdout
+
+    contained(FakeProvider(embeddings=embedder)).embedder("fake-embedder").embed(["a"], role="passage")
+    events = contained(FakeProvider(answers=Loud())).answerer("fake-chat").stream(QUESTION)
+    next(events)
+    print("the answer")
+    events.close()  # type: ignore[attr-defined]
+
+    assert capsys.readouterr() == ("ours\nthe answer\n", "a stranger embeds\na stranger begins\na stranger ends\n")
+    assert sys.stdout is before

@@ -17,6 +17,7 @@ from openmind.application.setup import Beginning
 from openmind.bootstrap.assembly import STORE, Assembly, utc_now
 from openmind.domain.config import Config
 from openmind.domain.errors import HomeMissing
+from openmind.domain.plugins import THIS_PROGRAM
 from openmind.installed import installed_plugins
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -62,7 +63,7 @@ def open_memory(
 def _with_embedder(config: Config, plugins: Plugins, embedder: EmbeddingProvider) -> Config:
     """Let a program's own embedder be the configured model."""
     name, model = embedder.identity.provider, embedder.identity.model
-    plugins.providers.let_in(name, "this program")
+    plugins.providers.let_in(name, THIS_PROGRAM)
     plugins.providers.add(name, lambda _: OwnEmbedder(embedder))
     return attrs.evolve(
         config, provider={"name": name}, models=attrs.evolve(config.models, embedding_model=model, chat_model=None)

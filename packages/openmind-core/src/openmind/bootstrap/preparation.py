@@ -17,8 +17,9 @@ from openmind.application.indexing.preparation import InProcessPreparer, group_t
 from openmind.application.models.embedders import BUILTIN
 from openmind.bootstrap.providers import Providers
 from openmind.domain.config import Config
-from openmind.plugins.registries import ExtractorRegistry
-from openmind.ports.extractor import Extractor
+from openmind.domain.plugins import OURS, THIS_PROGRAM
+from openmind.plugins.registries import ExtractorEntry, ExtractorRegistry, Registered
+from openmind.ports.extractor import Extractor, ExtractorInfo
 from openmind.ports.isolated_reader import IsolatedReader
 from openmind.ports.preparer import Preparer
 
@@ -41,8 +42,7 @@ class Preparation:
 
     def formats(self) -> Formats:
         """The formats that are installed."""
-        entries = self.registry.entries.values()
-        return Formats.of([entry.value.info for entry in entries], self.config.extraction)
+        return Formats.of(map(_contained, self.registry.entries.values()), self.config.extraction)
 
     def extractor(self, name: str) -> Extractor:
         """Make an extractor that runs in this process.
@@ -80,3 +80,12 @@ class Preparation:
         return ExtractionWorkers(
             self.config.extraction, plugins=self.config.plugins, folder=self.home.temporary, size=size
         )
+
+
+def _contained(entry: Registered[ExtractorEntry]) -> ExtractorInfo:
+    """What is known of an extractor. That of another package runs isolated, whatever it says of itself.
+
+    Only a process of its own can be ended when it hangs, and keeps to itself what it prints and takes.
+    """
+    info = entry.value.info
+    return info if entry.distribution in OURS | {THIS_PROGRAM} else attrs.evolve(info, isolated=True)

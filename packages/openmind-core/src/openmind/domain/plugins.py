@@ -4,6 +4,8 @@ from attrs import frozen
 
 OURS = frozenset(f"openmind-{part}" for part in ("core", "stores", "wordllama", "lmstudio", "extractors", "cli", "api"))
 """The packages of OpenMind itself. They register like any other, but first: no stranger can take a name of theirs."""
+THIS_PROGRAM = "this program"
+"""Who registers what no package does: the program that uses OpenMind as a library."""
 
 
 @frozen(kw_only=True)

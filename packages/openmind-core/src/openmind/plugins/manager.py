@@ -1,17 +1,16 @@
 """Loads plugins one by one: a broken one is reported and takes nothing else down."""
 
 import os
-import sys
 import time
 from collections.abc import Callable, Collection
-from contextlib import redirect_stdout
 from importlib.metadata import EntryPoint, entry_points
 
 import pluggy
 from attrs import evolve, field, frozen
 
+from openmind.application.prints import prints_apart
 from openmind.domain.errors import OpenMindError, PluginError
-from openmind.domain.plugins import OURS, HookCall, PluginReport
+from openmind.domain.plugins import OURS, THIS_PROGRAM, HookCall, PluginReport
 from openmind.domain.sentences import as_message
 from openmind.plugins import hookspecs
 from openmind.plugins.implementations import check_implementations
@@ -80,8 +79,10 @@ def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Colle
             reports.append(evolve(report, blocked=True))
         else:
             holders[report.name] = report.distribution
-            with redirect_stdout(sys.stderr):  # what a plugin prints must not get into what a command gives a program
+            with prints_apart():
                 reports.append(_load(point, report, plugins))
+    for registry in plugins.by_hook().values():
+        registry.let_in("", THIS_PROGRAM)
     return evolve(plugins, reports=tuple(sorted(reports, key=lambda report: report.name)))
 
 

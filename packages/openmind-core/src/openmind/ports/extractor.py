@@ -22,7 +22,9 @@ class ExtractorInfo:
     extensions: frozenset[str]
     """Lower case, with the dot."""
     isolated: bool = True
-    """Whether it must run in a disposable process: it parses with code that can crash or hang."""
+    """Whether it must run in a disposable process: it parses with code that can crash or hang.
+
+    One of another package always does, whatever it says here."""
     effort: int = 1
     """Order within a run, cheap files first: 0 plain text, 1 documents, 2 pictures and OCR."""
     code: bool = False

@@ -1,12 +1,13 @@
 """Providers of other packages, contained: whatever they do wrong is an error that names them, and harms nothing."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from math import hypot
 from typing import TypeVar
 
 from attrs import evolve, frozen
 
+from openmind.application.prints import prints_apart
 from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
 from openmind.domain.models import (
@@ -25,6 +26,7 @@ from openmind.ports.image_describer import ImageDescriber
 from openmind.ports.model_provider import ModelProvider
 
 T = TypeVar("T")
+AnswerEvent = AnswerProgress | AnswerText | AnswerReasoning | Reply
 UNIT_TOLERANCE = 0.01
 """How far from 1 the length of a vector may be: half precision on its way costs less than that."""
 
@@ -38,9 +40,10 @@ class Blame:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Let OpenMind's own errors pass; any other becomes a `ProviderError`."""
+        """Let OpenMind's own errors pass; any other becomes a `ProviderError`. Prints go to standard error."""
         try:
-            yield
+            with prints_apart():
+                yield
         except OpenMindError:
             raise
         except (Exception, SystemExit) as error:
@@ -192,16 +195,30 @@ class ContainedAnswers:
         with self.blame.taken():
             return self.blame.expect(self.inner.context_chars(), int, "the window of its chat model")
 
-    def stream(self, prompt: Prompt) -> Iterator[AnswerProgress | AnswerText | AnswerReasoning | Reply]:
+    def stream(self, prompt: Prompt) -> Iterator[AnswerEvent]:
         with self.blame.taken():
-            replied = False
-            for event in self.inner.stream(prompt):
-                if replied or not isinstance(event, AnswerProgress | AnswerText | AnswerReasoning | Reply):
+            events = iter(self.inner.stream(prompt))
+        replied = False
+        try:
+            while (event := self._next(events)) is not None:
+                if replied:
                     raise self.blame.error(f"its chat model gives {type(event).__name__} where none is due")
                 replied = isinstance(event, Reply)
                 yield event
+        finally:
+            if isinstance(events, Generator):
+                with self.blame.taken():
+                    events.close()
         if not replied:
             raise self.blame.error("its chat model ends without a reply")
+
+    def _next(self, events: Iterator[AnswerEvent]) -> AnswerEvent | None:
+        """Ask for what comes next; None when nothing does."""
+        with self.blame.taken():
+            event = next(events, None)
+        if event is not None and not isinstance(event, AnswerEvent):
+            raise self.blame.error(f"its chat model gives {type(event).__name__} where none is due")
+        return event
 
 
 @frozen
