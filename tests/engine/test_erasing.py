@@ -16,6 +16,8 @@ from openmind.application.recovering import sweeping
 from openmind.domain.control import Wish
 from openmind.domain.errors import NoSources, StoreFull
 from openmind.domain.ids import SourceId
+from openmind.testing.fakes.jobs import FakeProcesses
+from openmind_cli.main import main
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 MARKER = "zanzibarquartz"
@@ -174,6 +176,43 @@ def test_what_a_file_of_a_removed_source_held_before_it_was_edited_goes_at_once(
     memory.sources.remove(other.id)
 
     assert traces(world.home) == []
+
+
+def test_an_interrupted_removal_tells_the_person_and_whatever_is_done_to_a_source_goes_on_with_it(
+    world, memory, other, tmp_path, monkeypatch, capsys
+) -> None:
+    fill(world)
+    memory.index()
+    monkeypatch.setenv("OPENMIND_HOME", str(world.home))
+
+    def press(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LanceChunkStore, "purge", press)
+        code = main(["source", "remove", other.id])
+
+    out, err = capsys.readouterr()
+    assert code == 130
+    assert out.startswith(f"Forgot {other.path}: 1 file")
+    assert "Interrupted: text of a folder that was removed is still on the disk" in err
+    assert "`openmind index`" in err
+    assert memory.status().removal_unfinished
+    assert traces(world.home)
+
+    processes = FakeProcesses()
+    third = tmp_path / "third"
+    third.mkdir()
+    sources = attrs.evolve(memory.sources, sweep_elsewhere=processes.launch_sweep)
+    added = sources.add(third)
+    sources.change(added.id, code=True)
+    assert processes.sweeps == 2
+    sources.sweep()  # what such a process does
+
+    assert traces(world.home) == []
+    assert not memory.status().removal_unfinished
+    sources.change(added.id, code=False)
+    assert processes.sweeps == 2
 
 
 def test_a_run_takes_a_source_off_the_disk_that_was_removed_meanwhile(world, memory, other) -> None:

@@ -114,6 +114,7 @@ def test_what_wants_attention_is_told_with_the_command_for_it() -> None:
     text = shown(
         a_status(
             waiting_deletions=3,
+            removal_unfinished=True,
             missing_sources=("/mnt/usb",),
             missing_vectors=7,
             rebuilding="The index is being rebuilt.",
@@ -123,6 +124,7 @@ def test_what_wants_attention_is_told_with_the_command_for_it() -> None:
 
     assert "3 files gone from disk but kept in memory; `openmind index --accept-deletions`" in text
     assert "/mnt/usb is not there now" in text
+    assert "still on the disk, where no search finds it; `openmind index` takes it off" in text
     assert "7 passages found by words only" in text
     assert "The index is being rebuilt." in text
     assert "the plugin acme is broken; `openmind plugins`" in text

@@ -91,6 +91,7 @@ class Status(Reply, kw_only=True):
     missing_vectors: int
     waiting_deletions: int
     missing_sources: list[str]
+    removal_unfinished: bool
     last_run: Job | None
     text_bytes: int
     disk_bytes: int

@@ -1,5 +1,6 @@
 """`openmind source`: the folders that OpenMind may read."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -8,12 +9,13 @@ from openmind.domain.contract import removal_object, source_object
 from openmind.domain.errors import UsageError
 from openmind.domain.sources import Source
 
-from openmind_cli.exit_codes import OK
+from openmind_cli.exit_codes import FAILED, INTERRUPTED, OK
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.amounts import count
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import line, note, print_columns, print_lines
 from openmind_cli.render.objects import print_list, print_object
+from openmind_cli.render.status import UNERASED
 from openmind_cli.sources import find_source
 
 STOP_S = 30.0
@@ -135,15 +137,30 @@ def remove(source: str, /, *, stop_job: Switch = False, json: Json = False) -> i
     with open_memory(create=False) as memory:
         if stop_job:
             memory.jobs.halt(within_s=STOP_S)
-        report = memory.sources.remove(find_source(memory, source))
+        report = memory.sources.forget(find_source(memory, source))
+        interrupted = _is_interrupted(memory.sources.sweep)
+        erased = memory.sources.is_erased()
     if json:
         print_object(removal_object(report))
+    else:
+        files, passages = count(report.files_removed, "file"), count(report.chunks_removed, "passage")
+        print_lines(
+            [
+                line(f"Forgot {one_line(report.source_path)}: {files}, {passages}"),
+                line("The folder and its files are as they were."),
+            ]
+        )
+    if erased:
         return OK
-    files, passages = count(report.files_removed, "file"), count(report.chunks_removed, "passage")
-    print_lines(
-        [
-            line(f"Forgot {one_line(report.source_path)}: {files}, {passages}"),
-            line("The folder and its files are as they were."),
-        ]
-    )
-    return OK
+    note(f"{'Interrupted: ' if interrupted else 'Not all is done: '}{UNERASED}.")
+    note("Next: `openmind index` takes it off.")
+    return INTERRUPTED if interrupted else FAILED
+
+
+def _is_interrupted(sweep: Callable[[], None]) -> bool:
+    """Whether Ctrl-C was pressed before the end; what was done until then is done."""
+    try:
+        sweep()
+    except KeyboardInterrupt:
+        return True
+    return False

@@ -14,6 +14,7 @@ from openmind_cli.render.lines import Line, Span, line, note, print_lines
 from openmind_cli.render.unread import summary
 
 WIDTH = 17
+UNERASED = "text of a folder that was removed is still on the disk, where no search finds it"
 
 
 def print_status(status: MemoryStatus) -> None:
@@ -106,6 +107,8 @@ def _warnings(status: MemoryStatus) -> Iterator[Line]:
             f"{count(status.waiting_deletions, 'file')} gone from disk but kept in memory; "
             "`openmind index --accept-deletions` forgets them"
         )
+    if status.removal_unfinished:
+        yield _warning(f"{UNERASED}; `openmind index` takes it off")
     for name in status.broken_plugins:
         yield _warning(f"the plugin {name} is broken; `openmind plugins` says why")
 

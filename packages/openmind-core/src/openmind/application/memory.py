@@ -16,6 +16,7 @@ from openmind.application.jobs.service import JobService
 from openmind.application.models.service import ModelService
 from openmind.application.recent_measure import RecentMeasure
 from openmind.application.recovering.suspicion import damage
+from openmind.application.recovering.sweeping import owes_erasure
 from openmind.application.searching.service import SearchService
 from openmind.application.sources import SourceService
 from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AskRequest
@@ -167,6 +168,7 @@ class OpenMind:
             waiting = [snapshot.setting(waiting_key(source.id)) for source in sources if source not in absent]
             unread = [of_setting(snapshot.setting(unread_key(source.id))) for source in sources if source.enabled]
             latest = snapshot.latest_job()
+            owed = owes_erasure(snapshot)
             damaged = damage(snapshot, self.storage.chunks)
         job = None if latest is None else self.jobs.as_it_is(latest)
         run = self.jobs.believable_run(runs[0]) if runs else None
@@ -189,6 +191,7 @@ class OpenMind:
             unread_kinds=added(*unread),
             waiting_deletions=sum(int(number) for number in waiting if number),
             missing_sources=tuple(source.path for source in absent),
+            removal_unfinished=owed,
             text_bytes=counts.text_bytes,
             disk_bytes=self._disk_bytes.found(),
             rebuilding=_rebuilding(tables) or (damaged if _state_now(job, run) is None else ""),

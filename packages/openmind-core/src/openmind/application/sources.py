@@ -11,7 +11,7 @@ from attrs import evolve, frozen
 from openmind.application.indexing.discovery import waiting_key
 from openmind.application.indexing.run_log import end_dead_runs
 from openmind.application.recovering.recovery import Recovery
-from openmind.application.recovering.sweeping import Sweeping, owe_erasure
+from openmind.application.recovering.sweeping import Sweeping, owe_erasure, owes_erasure
 from openmind.domain.errors import (
     IndexingBusy,
     JobError,
@@ -94,6 +94,7 @@ class SourceService:
             self._refuse_overlap(source, session)
             session.add_source(source)
         self.journal.note("source.added", source=source.id)
+        self._go_on_erasing()
         return source
 
     def change(
@@ -122,6 +123,7 @@ class SourceService:
             )
             session.update_source(source)
         self.journal.note("source.changed", source=source.id, ocr=source.ocr, code=source.code, enabled=source.enabled)
+        self._go_on_erasing()
         return source
 
     def remove(self, source_id: SourceId) -> RemovalReport:
@@ -144,10 +146,7 @@ class SourceService:
         """
         report = self.forget(source_id)
         if report.files_removed:
-            try:
-                self.sweep_elsewhere()
-            except JobError as error:  # nobody finds it any more; the next run sweeps
-                self.journal.note("source.not_swept", source=report.source_id, code=error.code)
+            self._erase_elsewhere()
         return report
 
     def forget(self, source_id: SourceId) -> RemovalReport:
@@ -184,6 +183,25 @@ class SourceService:
             finally:
                 self.storage.catalog.tidy()
         except StoreError as error:  # the source is out of memory all the same
+            self.journal.note("source.not_swept", code=error.code)
+
+    def is_erased(self) -> bool:
+        """Whether nothing of a removed source is left on the disk.
+
+        If not, a sweep was interrupted or found no room: the next run goes on with it, and so does whatever is done
+        to a source.
+        """
+        with self.storage.catalog.reading() as snapshot:
+            return not owes_erasure(snapshot)
+
+    def _go_on_erasing(self) -> None:
+        if not self.is_erased():
+            self._erase_elsewhere()
+
+    def _erase_elsewhere(self) -> None:
+        try:
+            self.sweep_elsewhere()
+        except JobError as error:  # nobody finds it any more; the next run sweeps
             self.journal.note("source.not_swept", code=error.code)
 
     def _erase(self) -> None:

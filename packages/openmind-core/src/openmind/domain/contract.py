@@ -229,6 +229,7 @@ def status_object(status: MemoryStatus) -> Object:
         "missing_vectors": status.missing_vectors,
         "waiting_deletions": status.waiting_deletions,
         "missing_sources": list(status.missing_sources),
+        "removal_unfinished": status.removal_unfinished,
         "last_run": run_object(status.last_run) if status.last_run else None,
         "text_bytes": status.text_bytes,
         "disk_bytes": status.disk_bytes,

@@ -42,6 +42,8 @@ class MemoryStatus:
     waiting_deletions: int = 0
     missing_sources: tuple[str, ...] = ()
     """Paths of sources whose folder is not there now; what they held is kept."""
+    removal_unfinished: bool = False
+    """Whether text of a source that was removed may still be on the disk."""
     text_bytes: int = 0
     disk_bytes: int = 0
     """What the store takes up, measured at most a few seconds ago."""

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from openmind.application.recovering.suspicion import seal_key
 from openmind.domain.index import TableState
-from openmind.ports.catalog import Catalog, CatalogWriter, GarbageEntry
+from openmind.ports.catalog import Catalog, CatalogReader, CatalogWriter, GarbageEntry
 from openmind.ports.chunk_store import ChunkStore
 
 GRACE_S = 60.0
@@ -34,6 +34,11 @@ CLEAN_AFTER = "clean_after"
 def owe_erasure(session: CatalogWriter) -> None:
     """Note, in the transaction that deletes a source, that nothing of it may stay on the disk."""
     session.set_setting(ERASE, str(time.time()))
+
+
+def owes_erasure(snapshot: CatalogReader) -> bool:
+    """Whether text of a removed source may still be on the disk."""
+    return snapshot.setting(ERASE) is not None
 
 
 def owe_purge(session: CatalogWriter) -> None:
