@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from openmind.adapters.worker_main import Handler, Reply, Request
-from openmind.application.indexing.preparation import InProcessPreparer, group_from_wire, outcome_to_wire
+from openmind.application.indexing.preparation import InProcessPreparer
+from openmind.application.indexing.preparation_wire import group_from_wire, outcomes_to_wire
 from openmind.domain.documents import DocumentFacts, Segment
 from openmind.ports.extractor import Blob, Extractor
 
@@ -33,6 +34,6 @@ def prepare_files(setup: Mapping[str, object]) -> Handler:
         if setup.get("mute"):
             return
         group = group_from_wire(request.message, request.payload)
-        yield from map(outcome_to_wire, preparer.prepare_group(group))
+        yield outcomes_to_wire(preparer.prepare_group(group))
 
     return handle

@@ -7,7 +7,8 @@ import pytest
 from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.worker_jobs import WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
-from openmind.application.indexing.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
+from openmind.application.indexing.preparation import InProcessPreparer, grouped
+from openmind.application.indexing.preparation_wire import group_to_wire, outcomes_from_wire
 from openmind.domain import packing
 from openmind.domain.documents import ExtractedDocument, Segment
 from openmind.domain.files import FileReason
@@ -26,7 +27,7 @@ def make_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ma
     def make(**setup: object) -> PassageWorkers:
         plan = WorkerPlan(target="preparation_targets:prepare_files", setup=setup, folder=tmp_path)
         pool = WorkerPool(plan=plan, size=2)
-        made.append(PassageWorkers(pool=pool, group=grouped, to_wire=group_to_wire, from_wire=outcome_from_wire))
+        made.append(PassageWorkers(pool=pool, group=grouped, to_wire=group_to_wire, from_wire=outcomes_from_wire))
         return made[-1]
 
     yield make

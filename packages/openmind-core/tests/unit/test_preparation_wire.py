@@ -4,9 +4,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openmind.adapters.blobs import read_blob
 from openmind.adapters.framing import FrameKind, encode, read_frame
-from openmind.application.indexing.preparation import outcome_from_wire, outcome_to_wire
+from openmind.application.indexing.preparation_wire import outcomes_from_wire, outcomes_to_wire
 from openmind.domain.documents import DocumentFacts
-from openmind.domain.preparation import PreparedFile, PreparedPassage
+from openmind.domain.files import FileReason
+from openmind.domain.preparation import Preparation, PreparationFailure, PreparedFile, PreparedPassage
 from openmind.domain.vectors import Vectors
 
 ANY_TEXT = st.text(st.characters(), max_size=20)
@@ -14,12 +15,12 @@ ANY_TEXT = st.text(st.characters(), max_size=20)
 PASSAGES = st.builds(PreparedPassage, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(-(2**63), 2**63 - 1), ANY_TEXT)
 
 
-def sent(outcome: PreparedFile) -> object:
-    """Send an outcome as a worker does, and read it as its parent does."""
-    frame = encode(FrameKind.PART, *outcome_to_wire(outcome))
+def sent(*outcomes: Preparation) -> list[Preparation]:
+    """Send the outcomes of a group as a worker does, and read them as its parent does."""
+    frame = encode(FrameKind.PART, *outcomes_to_wire(outcomes))
     read = read_frame(BytesIO(frame), max_bytes=len(frame))
     assert read is not None
-    return outcome_from_wire(read[0].message, read[0].payload)
+    return outcomes_from_wire(read[0].message, read[0].payload)
 
 
 @given(st.lists(PASSAGES, max_size=4), st.none() | st.binary(max_size=8), st.booleans(), ANY_TEXT)
@@ -29,7 +30,9 @@ def test_what_a_worker_prepared_arrives_as_it_was(passages, packed, embedded, ti
     facts = DocumentFacts(title=title, metadata={"file_type": "text", "odd": title})
     outcome = PreparedFile(ticket=7, packed=packed, facts=facts, passages=tuple(passages), vectors=vectors)
 
-    assert sent(outcome) == outcome
+    failure = PreparationFailure(ticket=8, reason=FileReason.DAMAGED, message=title)
+
+    assert sent(outcome, failure, outcome) == [outcome, failure, outcome]
 
 
 def test_a_small_file_is_read_through_the_handle_that_was_checked(tmp_path) -> None:

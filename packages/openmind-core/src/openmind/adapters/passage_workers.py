@@ -13,7 +13,7 @@ from openmind.domain.preparation import Preparation, PreparationFailure, Prepara
 
 Group = Callable[[Iterable[PreparationRequest]], Iterator[list[PreparationRequest]]]
 ToWire = Callable[[Sequence[PreparationRequest]], tuple[Mapping[str, object], bytes]]
-FromWire = Callable[[Mapping[str, object], bytes], Preparation]
+FromWire = Callable[[Mapping[str, object], bytes], Sequence[Preparation]]
 
 LIMITS = Limits(wall_s=1_800, cpu_s=900, memory_bytes=2_000 * MEGABYTE, output_bytes=512 * MEGABYTE)
 """Generous: the largest text that is taken, embedded on a slow machine. What runs here is our own code."""
@@ -33,7 +33,7 @@ _REASONS = {
 class PassageWorkers:
     """A `Preparer` over a pool of workers that were told how to prepare.
 
-    The pool's target answers each group of requests with one part a request.
+    The pool's target answers each group of requests with one part, which holds an outcome for each.
     """
 
     pool: WorkerPool
@@ -85,9 +85,8 @@ class PassageWorkers:
     def _preparations(
         self, group: list[PreparationRequest], outcome: Outcome, while_waiting: Callable[[], None]
     ) -> Iterator[Preparation]:
-        if outcome.failure is None and len(outcome.parts) == len(group):
-            for part in outcome.parts:
-                yield self.from_wire(part.message, part.payload)
+        if outcome.failure is None and len(outcome.parts) == 1:
+            yield from self.from_wire(outcome.parts[0].message, outcome.parts[0].payload)
         elif len(group) == 1:
             failure = outcome.failure or WorkerFailure(FailureKind.CRASHED, "it gave no result")
             message = f"Preparing it failed: {failure.detail}."

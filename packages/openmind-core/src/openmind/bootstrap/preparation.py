@@ -13,7 +13,8 @@ from openmind.adapters.passage_workers import PassageWorkers
 from openmind.adapters.worker_jobs import WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.application.indexing.formats import Formats
-from openmind.application.indexing.preparation import InProcessPreparer, group_to_wire, grouped, outcome_from_wire
+from openmind.application.indexing.preparation import InProcessPreparer, grouped
+from openmind.application.indexing.preparation_wire import group_to_wire, outcomes_from_wire
 from openmind.application.models.embedders import BUILTIN
 from openmind.bootstrap.providers import Providers
 from openmind.domain.config import Config
@@ -64,10 +65,10 @@ class Preparation:
         workers = self.config.indexing.workers or min(os.cpu_count() or 1, MOST_WORKERS)
         if files < WORKERS_PAY_OFF or workers < 2:
             return self.in_process_preparer(embed=embed)
-        setup = {"home": str(self.home.folder), "config": self._worker_config(), "embed": embed}
+        setup = {"config": self._worker_config(), "embed": embed}
         plan = WorkerPlan(target="openmind.preparation_worker:prepare_files", setup=setup, folder=self.home.temporary)
         return PassageWorkers(
-            pool=WorkerPool(plan=plan, size=workers), group=grouped, to_wire=group_to_wire, from_wire=outcome_from_wire
+            pool=WorkerPool(plan=plan, size=workers), group=grouped, to_wire=group_to_wire, from_wire=outcomes_from_wire
         )
 
     def _worker_config(self) -> dict[str, object]:

@@ -10,13 +10,12 @@ from attrs import define, field
 
 from openmind.adapters.jsonl_logging import JsonlJournal
 from openmind.adapters.toml_config import ConfigFile, structure
-from openmind.application.models.contained import Blame, ContainedProvider
+from openmind.application.models.contained import contained
 from openmind.application.models.embedders import Embedders
 from openmind.application.models.service import ModelService
 from openmind.domain.config import Config
 from openmind.domain.errors import OpenMindError
 from openmind.domain.models import ModelSelection, ProviderChoice, ProviderInfo
-from openmind.domain.plugins import OURS
 from openmind.plugins.registries import ProviderRegistry
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -71,16 +70,14 @@ class Providers:
             ProviderError: its package is broken.
         """
         found = self.registry.registered(choice.name)
-        settings = self._understood(choice)
-        if found.distribution in OURS:
-            return found.value.factory(settings)
-        blame = Blame(choice.name, found.distribution)
+        package, settings = found.distribution, self._understood(choice)
 
         def not_closed(error: OpenMindError) -> None:
-            self.journal.note("provider.not_closed", provider=choice.name, package=blame.package, code=error.code)
+            self.journal.note("provider.not_closed", provider=choice.name, package=package, code=error.code)
 
-        with blame.taken():
-            return ContainedProvider(found.value.factory(settings), blame, not_closed)
+        return contained(
+            lambda: found.value.factory(settings), name=choice.name, package=package, not_closed=not_closed
+        )
 
     def settings(self) -> Mapping[str, object]:
         """The settings of the configured provider as it understands them, defaults included.

@@ -1,8 +1,7 @@
 """Prepares one file: read, split, analyse, embed."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import cast
 
 from attrs import field, frozen
 
@@ -21,7 +20,6 @@ from openmind.domain.preparation import (
     PreparedFile,
     PreparedPassage,
 )
-from openmind.domain.vectors import Vectors
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.extractor import Blob, Extractor
 
@@ -186,103 +184,3 @@ def as_passage(chunk: Chunk, facts: DocumentFacts, *, file_name: str, path: str)
         passage_hash(chunk.text),
         packing.chunk_metadata(chunk, facts),
     )
-
-
-# The wire between the indexing process and its workers: one JSON object and one payload each way.
-
-
-def group_to_wire(requests: Sequence[PreparationRequest]) -> tuple[dict[str, object], bytes]:
-    """Write a group of requests; packed texts travel one after the other as the payload."""
-    files = [
-        [
-            request.ticket,
-            request.path_bytes.decode("latin-1"),
-            request.extractor,
-            -1 if request.packed is None else len(request.packed),
-        ]
-        for request in requests
-    ]
-    return {"files": files}, b"".join(request.packed or b"" for request in requests)
-
-
-def group_from_wire(message: Mapping[str, object], payload: bytes) -> list[PreparationRequest]:
-    """Read a group of requests."""
-    requests = []
-    at = 0
-    for ticket, path, extractor, packed in cast(list[tuple[int, str, str, int]], message["files"]):
-        after = at + max(packed, 0)
-        requests.append(
-            PreparationRequest(
-                ticket=ticket,
-                path_bytes=path.encode("latin-1"),
-                extractor=extractor,
-                packed=payload[at:after] if packed >= 0 else None,
-            )
-        )
-        at = after
-    return requests
-
-
-def outcome_to_wire(outcome: Preparation) -> tuple[dict[str, object], bytes]:
-    """Write an outcome; packed text, vectors and the strings of the passages travel as the payload.
-
-    Passages are tens of kilobytes a file: as JSON they would be escaped here and searched for escapes there.
-    """
-    if isinstance(outcome, PreparationFailure):
-        return {"ticket": outcome.ticket, "reason": outcome.reason.value, "message": outcome.message}, b""
-    facts = outcome.facts
-    strings: list[str] = []
-    passages = []
-    for p in outcome.passages:
-        strings += (p.text, p.context, p.words, p.metadata)
-        passages.append((p.passage, len(p.text), len(p.context), len(p.words), len(p.metadata)))
-    packed = outcome.packed or b""
-    vectors = outcome.vectors
-    rows = vectors.data if vectors is not None else b""
-    message: dict[str, object] = {
-        "ticket": outcome.ticket,
-        "facts": [facts.title, facts.metadata, facts.reason.value, facts.note],
-        "passages": passages,
-        "packed": len(packed) if outcome.packed is not None else -1,
-        "vectors": len(rows),
-        "dimension": vectors.dimension if vectors is not None else 0,
-    }
-    return message, b"".join((packed, rows, "".join(strings).encode("utf-8", "surrogatepass")))
-
-
-def outcome_from_wire(message: Mapping[str, object], payload: bytes) -> Preparation:
-    """Read an outcome that one of our own workers wrote."""
-    ticket = cast(int, message["ticket"])
-    if "reason" in message:
-        return PreparationFailure(
-            ticket=ticket, reason=FileReason(str(message["reason"])), message=str(message["message"])
-        )
-    title, metadata, reason, note = cast(tuple[str, dict[str, object], str, str], message["facts"])
-    packed_size, dimension = cast(int, message["packed"]), cast(int, message["dimension"])
-    after_packed = max(packed_size, 0)
-    after_vectors = after_packed + cast(int, message["vectors"])
-    return PreparedFile(
-        ticket=ticket,
-        packed=payload[:after_packed] if packed_size >= 0 else None,
-        facts=DocumentFacts(title=title, metadata=metadata, reason=FileReason(reason), note=note),
-        passages=tuple(
-            _passages(
-                cast(list[tuple[int, int, int, int, int]], message["passages"]),
-                payload[after_vectors:].decode("utf-8", "surrogatepass"),
-            )
-        ),
-        vectors=Vectors(payload[after_packed:after_vectors], dimension) if dimension else None,
-    )
-
-
-def _passages(rows: Iterable[tuple[int, int, int, int, int]], strings: str) -> Iterator[PreparedPassage]:
-    start = 0
-    for passage, text, context, words, metadata in rows:
-        text += start
-        context += text
-        words += context
-        metadata += words
-        yield PreparedPassage(
-            strings[start:text], strings[text:context], strings[context:words], passage, strings[words:metadata]
-        )
-        start = metadata

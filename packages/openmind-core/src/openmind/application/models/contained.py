@@ -19,6 +19,7 @@ from openmind.domain.models import (
     ProviderHealth,
     RetrievalProfile,
 )
+from openmind.domain.plugins import OURS
 from openmind.domain.vectors import Vectors
 from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -64,6 +65,31 @@ class Blame:
         if not isinstance(value, kind):
             raise self.error(f"{what} is {type(value).__name__} and not {kind.__name__}")
         return value
+
+
+def contained(
+    make: Callable[[], ModelProvider],
+    *,
+    name: str,
+    package: str,
+    not_closed: Callable[[OpenMindError], None] = lambda _: None,
+) -> ModelProvider:
+    """Make a provider; one of another package is contained.
+
+    Args:
+        make: makes it.
+        name: what it is registered as.
+        package: the distribution that registered it.
+        not_closed: hears why it could not be closed.
+
+    Raises:
+        ProviderError: its package is broken.
+    """
+    if package in OURS:
+        return make()
+    blame = Blame(name, package)
+    with blame.taken():
+        return ContainedProvider(make(), blame, not_closed)
 
 
 @frozen
