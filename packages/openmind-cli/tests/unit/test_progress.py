@@ -1,11 +1,13 @@
 """Progress of an index run."""
 
 import io
+import re
 from collections.abc import Iterator
 
 import pytest
 from openmind.domain.events import Progress
 from openmind.domain.jobs import IndexTally, JobState
+from openmind_cli.render.current_file import CurrentFile
 from openmind_cli.render.progress import PlainProgress, progress_text, shown_progress
 
 
@@ -23,15 +25,81 @@ def test_nothing_is_foretold_before_anything_is_done() -> None:
     assert progress_text(an_event(0, 7, JobState.DISCOVERING), 1.0) == "discovering: 7 files found"
 
 
-def test_while_text_is_recognised_the_page_is_told_and_no_pace_of_files() -> None:
-    event = Progress(
+def at(path: str, *, page: int = 0, pages: int = 0, recognising: bool = False) -> Progress:
+    return Progress(
         state=JobState.RUNNING,
         tally=IndexTally(indexed=3, total=5),
-        current_file="/notes/a\n/scan.pdf, page 2 of 4",
-        recognising=True,
+        current_file=path,
+        recognising=recognising,
+        page=page,
+        pages=pages,
     )
 
-    assert progress_text(event, 9.0) == "running: 3 of 5 files (60 %), recognised scan.pdf, page 2 of 4"
+
+def test_while_text_is_recognised_the_page_is_told_and_the_time_that_its_file_will_take() -> None:
+    current, path = CurrentFile(), "/notes/a\n/scan.pdf"
+
+    told = [current.words(at(path, page=page, pages=300, recognising=True), 6.0 * page) for page in (1, 2, 3)]
+
+    assert told == [
+        "recognised scan.pdf, page 1 of 300",
+        "recognised scan.pdf, page 2 of 300, 29 min 48 s left for it",
+        "recognised scan.pdf, page 3 of 300, 29 min 42 s left for it",
+    ]
+    line = progress_text(at(path, recognising=True), 9.0, told[0])
+    assert line == "running: 3 of 5 files (60 %), recognised scan.pdf, page 1 of 300"
+
+
+def test_pages_that_were_recognised_before_promise_no_haste() -> None:
+    current = CurrentFile()
+
+    told = [current.words(at("/s.pdf", page=page, pages=9, recognising=True), 1.0) for page in (1, 2)]
+
+    assert told == ["recognised s.pdf, page 1 of 9", "recognised s.pdf, page 2 of 9"]
+
+
+def test_a_file_is_named_when_it_takes_long_and_no_longer_when_it_is_done() -> None:
+    current = CurrentFile()
+
+    told = [
+        current.words(at(path), now)
+        for path, now in (("/a.pdf", 0.0), ("/a.pdf", 4.0), ("/a.pdf", 12.0), ("/b.pdf", 13.0))
+    ]
+
+    assert told == ["", "", "reading a.pdf for 12 s", ""]
+
+
+def test_a_long_name_loses_its_middle_and_keeps_its_end() -> None:
+    words = CurrentFile().words(at("/" + "long " * 60 + "end.pdf", page=2, pages=4, recognising=True), 1.0)
+
+    assert words.endswith("end.pdf, page 2 of 4")
+    assert len(words) <= 78
+    assert "…" in words
+
+
+@pytest.mark.parametrize(
+    ("event", "ends"),
+    [
+        (an_event(123_456, 987_654, JobState.PAUSE_REQUESTED), ["123,456/987,654  12 %"]),
+        (
+            at("/" + "long " * 60 + "end.pdf", page=2, pages=4, recognising=True),
+            ["3/5  60 %", "end.pdf, page 2 of 4"],
+        ),
+    ],
+)
+def test_at_eighty_columns_no_line_of_the_bar_is_wrapped(
+    terminal, monkeypatch: pytest.MonkeyPatch, event: Progress, ends: list[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    with terminal() as stream, shown_progress() as progress:
+        progress(event)
+
+    lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue()).replace("\r", "\n").splitlines()
+    last = [line.strip() for line in lines if line.strip()][-len(ends) :]
+    assert [end in line for end, line in zip(ends, last, strict=True)] == [True] * len(ends)
+    assert event.state.value.replace("_", " ") in last[0]
+    assert max(map(len, lines)) <= 80
 
 
 def test_plain_progress_writes_a_line_every_few_seconds() -> None:

@@ -12,6 +12,7 @@ from openmind.domain.jobs import IndexTally, JobState
 
 from openmind_cli.render.amounts import count, duration
 from openmind_cli.render.clean import one_line
+from openmind_cli.render.current_file import CurrentFile
 from openmind_cli.render.lines import console_on
 from openmind_cli.terminal import redraws
 
@@ -40,24 +41,32 @@ class PlainProgress:
     _started: float | None = field(default=None, init=False)
     _told: float = field(default=0.0, init=False)
     _state: JobState | None = field(default=None, init=False)
+    _current: CurrentFile = field(factory=CurrentFile, init=False)
 
     def __call__(self, event: Progress) -> None:
         now = self.clock()
+        at = self._current.words(event, now)
         if event.notice:
             self._write(one_line(event.notice))
         if self._started is None and event.state is JobState.RUNNING:
             self._started = now
         if event.state is not self._state or now - self._told >= EVERY_S:
             self._state, self._told = event.state, now
-            self._write(progress_text(event, now - self._started if self._started is not None else 0.0))
+            self._write(progress_text(event, now - self._started if self._started is not None else 0.0, at))
 
     def _write(self, text: str) -> None:
         self.stream.write(text + "\n")
         self.stream.flush()
 
 
-def progress_text(event: Progress, elapsed_s: float) -> str:
-    """`running: 300 of 1,000 files (30 %), 60 files/s, 12 s left`."""
+def progress_text(event: Progress, elapsed_s: float, at: str = "") -> str:
+    """`running: 300 of 1,000 files (30 %), 60 files/s, 12 s left`.
+
+    Args:
+        event: how far the run is.
+        elapsed_s: since files are read.
+        at: what is to be said of the current file; files are then no measure of the pace.
+    """
     tally = event.tally
     state = event.state.value.replace("_", " ")
     if event.state is JobState.DISCOVERING or not tally.total:
@@ -65,8 +74,8 @@ def progress_text(event: Progress, elapsed_s: float) -> str:
     if tally.vectors_wanted:
         return f"{state}: every file is read, vectors of {vectors_text(tally)}"
     text = f"{state}: {tally.processed:,} of {count(tally.total, 'file')} ({tally.progress:.0f} %)"
-    if event.recognising:
-        return f"{text}, {_page(event)}"
+    if at:
+        return f"{text}, {at}"
     rate = tally.processed / elapsed_s if elapsed_s > 0 else 0.0
     if rate and tally.processed < tally.total:
         text += f", {rate:,.0f} files/s, {duration((tally.total - tally.processed) / rate)} left"
@@ -79,13 +88,9 @@ def vectors_text(tally: IndexTally) -> str:
     return f"{tally.vectors_made:,} of {count(tally.vectors_wanted, 'passage')} ({percent} %)"
 
 
-def _page(event: Progress) -> str:
-    """`recognised scan.pdf, page 12 of 300`."""
-    return f"recognised {one_line(event.current_file.rpartition('/')[2])}"
-
-
 @contextmanager
 def _bar(stream: TextIO) -> Iterator[EventSink]:
+    from rich.console import RenderableType
     from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
     from rich.text import Text
@@ -94,31 +99,48 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
         """Files per second, or passages."""
 
         def render(self, task: Task) -> Text:
+            if task.fields["at"]:
+                return Text()
             speed = task.finished_speed or task.speed
             return Text(f"{speed:,.0f} {task.fields['unit']}/s" if speed else "", style="progress.data.speed")
+
+    class Left(TimeRemainingColumn):
+        """Time left, where the pace of files tells it."""
+
+        def render(self, task: Task) -> Text:
+            return Text() if task.fields["at"] else super().render(task)
+
+    class TwoLines(Bar):
+        """The bar, and below it the file that is worth a word."""
+
+        def get_renderables(self) -> Iterator[RenderableType]:
+            yield self.make_tasks_table(self.tasks)
+            for task in self.tasks:
+                if task.fields["at"]:
+                    yield Text(f"  {task.fields['at']}", no_wrap=True, overflow="ellipsis")
 
     console = console_on(stream)
     columns = (
         SpinnerColumn(),
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
+        BarColumn(bar_width=20),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.percentage:>3.0f} %", markup=False),
         Rate(),
-        TimeRemainingColumn(),
+        Left(),
     )
-    with Bar(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=0, unit="files")
+    current = CurrentFile()
+    with TwoLines(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("starting", total=0, unit="files", at="")
 
         def show(event: Progress) -> None:
             if event.notice:
                 console.print(Text.assemble(("note: ", "bold yellow"), one_line(event.notice)))
-            name = _page(event) if event.recognising else event.state.value.replace("_", " ")
+            name, at = event.state.value.replace("_", " "), current.words(event, time.monotonic())
             tally = event.tally
+            done, total, unit = tally.processed, tally.total, "files"
             if tally.vectors_wanted:
                 done, total, unit = tally.vectors_made, tally.vectors_wanted, "passages"
-                name = "vectors"
-            else:
-                done, total, unit = tally.processed, tally.total, "files"
-            bar.update(task, description=name, completed=done, total=total, unit=unit)
+                name, at = "vectors", ""
+            bar.update(task, description=name, completed=done, total=total, unit=unit, at=at)
 
         yield show

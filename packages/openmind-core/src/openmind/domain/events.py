@@ -14,8 +14,13 @@ class Progress:
     state: JobState
     tally: IndexTally
     current_file: str = ""
+    """Path of the file that is waited for."""
     recognising: bool = False
-    """Whether OCR is at that file, whose page is then named behind it: files are no measure of the pace now."""
+    """Whether OCR is at that file: files are no measure of the pace now."""
+    page: int = 0
+    """The page that OCR has read, from 1; 0 for what has no pages."""
+    pages: int = 0
+    """How many the file has; 0 where that is not known."""
     notice: str = ""
     """A sentence for the person, once."""
 

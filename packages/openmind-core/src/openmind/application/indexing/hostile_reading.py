@@ -114,11 +114,15 @@ class HostileReading:
         task = self._waiting[ticket]
         with self.catalog.writing() as session:
             session.keep_text(task.content_hash, KEPT_AS + news.read.name, packing.pack(as_document(news.read)))
-        self.log.at_page(displayable(task.path_bytes), news.place)
+        self.log.at_page(displayable(task.path_bytes), news)
 
     def _wait(self) -> None:
         self.attention.heed()
-        self.log.beat()
+        awaited = next(iter(self._waiting.values()), None)  # outcomes come in the order of the requests
+        if awaited is None:
+            self.log.beat()
+        else:
+            self.log.waits_for(displayable(awaited.path_bytes))
 
     def _document(self, task: FileTask, outcome: ReadOutcome) -> ExtractedDocument | None:
         """Give a document its description, where it is to have one; None when nothing was read."""

@@ -20,6 +20,7 @@ from openmind.domain.jobs import (
     JobState,
 )
 from openmind.domain.paths import displayable
+from openmind.domain.recognition import PageNews
 from openmind.domain.unread import most_frequent
 from openmind.ports.catalog import Catalog
 
@@ -47,7 +48,8 @@ class RunLog:
     unread: Counter[str] = field(factory=Counter)
     """Files of kinds that nothing reads, by kind."""
     _current: str = field(default="", init=False)
-    _recognising: bool = field(default=False, init=False)
+    _news: PageNews | None = field(default=None, init=False)
+    """The page that OCR has read last, while it is at the current file."""
     _counts: Counter[str] = field(factory=Counter, init=False)
     _promised: Counter[str] = field(factory=Counter, init=False)
     _saved_at: float = field(default=float("-inf"), init=False)
@@ -91,13 +93,22 @@ class RunLog:
 
     def at(self, path: str) -> None:
         """Note the file that is being worked on."""
-        self._current, self._recognising = path, False
+        self._enter(path)
         self.beat()
 
-    def at_page(self, path: str, page: str) -> None:
-        """Note the page that OCR has read; told at once, since each takes seconds. What has no pages has no name."""
-        self._current, self._recognising = f"{path}, {page}" if page else path, True
+    def waits_for(self, path: str) -> None:
+        """Note the file whose text is waited for."""
+        if path != self._current:
+            self._enter(path)
+        self.beat()
+
+    def at_page(self, path: str, news: PageNews) -> None:
+        """Note the page that OCR has read; told at once, since each takes seconds."""
+        self._current, self._news = path, news
         self.beat(force=True)
+
+    def _enter(self, path: str) -> None:
+        self._current, self._news = path, None
 
     def beat(self, *, force: bool = False) -> None:
         """Save and tell, if it is time to."""
@@ -111,16 +122,16 @@ class RunLog:
 
     def save(self) -> None:
         """Write the run's row."""
-        self.run = attrs.evolve(
-            self.run, heartbeat_at=self.now().isoformat(), tally=self.tally, current_file=self._current
-        )
+        page = self._news.place if self._news else ""
+        current = f"{self._current}, {page}" if page else self._current
+        self.run = attrs.evolve(self.run, heartbeat_at=self.now().isoformat(), tally=self.tally, current_file=current)
         with self.catalog.writing() as session:
             session.save_run(self.run)
 
     def finish(self, state: JobState, *, error: str = "") -> IndexReport:
         """End the run."""
         finished = self.now().isoformat()
-        self._current, self._recognising = "", False
+        self._enter("")
         self.run = attrs.evolve(self.run, state=state, error=error, finished_at=finished)
         if state is JobState.COMPLETED:
             self._list_still_failed()
@@ -156,7 +167,9 @@ class RunLog:
                 state=self.run.state,
                 tally=self.tally,
                 current_file=self._current,
-                recognising=self._recognising,
+                recognising=self._news is not None,
+                page=self._news.page if self._news else 0,
+                pages=self._news.pages if self._news else 0,
                 notice=notice,
             )
         )

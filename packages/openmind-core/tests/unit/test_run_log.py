@@ -1,0 +1,40 @@
+"""What listeners hear of a run."""
+
+from datetime import UTC, datetime
+
+from openmind.application.indexing.run_log import RunLog
+from openmind.domain.events import Progress
+from openmind.domain.ids import RunId
+from openmind.domain.jobs import IndexRun, JobState
+from openmind.domain.recognition import PageNews, PageText
+from openmind.testing.fakes.catalog import MemoryCatalog
+
+PAGE = PageNews(PageText(name="x", text="", confidence=1.0, warning=""), 2, 9)
+
+
+def test_the_file_that_is_waited_for_is_named_and_its_pages_while_they_are_recognised() -> None:
+    heard: list[Progress] = []
+    log = RunLog(
+        catalog=MemoryCatalog(),
+        run=IndexRun(id=RunId("run_1"), started_at="t", state=JobState.RUNNING),
+        sink=heard.append,
+        now=lambda: datetime(2026, 1, 2, tzinfo=UTC),
+        clock=iter(range(0, 1_000, 10)).__next__,
+    )
+
+    log.at("/next.pdf")
+    log.waits_for("/slow.pdf")
+    log.at_page("/slow.pdf", PAGE)
+    log.waits_for("/slow.pdf")
+    saved = log.run.current_file
+    log.waits_for("/other.pdf")
+
+    told = [(event.current_file, event.recognising, event.page, event.pages) for event in heard]
+    assert told == [
+        ("/next.pdf", False, 0, 0),
+        ("/slow.pdf", False, 0, 0),
+        ("/slow.pdf", True, 2, 9),
+        ("/slow.pdf", True, 2, 9),
+        ("/other.pdf", False, 0, 0),
+    ]
+    assert saved == "/slow.pdf, page 2 of 9"
