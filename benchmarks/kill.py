@@ -2,8 +2,9 @@
 
 Each round changes files and kills a run: first at every step of the storage protocol, then at any moment, also while
 the next run recovers. Then a run ends in peace, and every query must find exactly what the files hold. A reader in
-another process looks all the time. The last line says how many violations there were; the exit code is 1 when there
-is one. The harness is that of the tests, `tests/faults/harness.py`; needs a system that can fork.
+another process looks all the time. At the end, no word of a removed file may be left anywhere under the home. The
+last line says how many violations there were; the exit code is 1 when there is one. The harness is that of the tests,
+`tests/faults/harness.py`; needs a system that can fork.
 """
 
 import argparse
@@ -46,6 +47,7 @@ def main() -> int:
             while world.kills < arguments.kills and time.monotonic() - started < arguments.seconds:
                 world.round_at_random(LONGEST_S, again=arguments.again)
                 tell(arguments, world)
+        world.settle()
         found = {
             "seed": arguments.seed,
             "steps": max(0, number - 1),
@@ -54,6 +56,7 @@ def main() -> int:
             "models": world.model,
             "searches": int((world.base / "looked").read_text()),
             "requests_embedded_twice": world.embedded_twice(),
+            "removed_words": len(world.removed),
             "violations": world.violations,
         }
     if found["requests_embedded_twice"] > found["kills"]:

@@ -42,13 +42,19 @@ for module in pkgutil.walk_packages(openmind_stores.__path__, "openmind_stores."
     importlib.import_module(module.name)  # before the first fork, so that children need not
 
 Step = Callable[[str], None]
-CHUNK_WRITES = frozenset({"create", "drop", "quarantine", "add", "fold", "merge", "delete", "clean", "mend"})
+CHUNK_WRITES = frozenset(
+    """
+    create drop quarantine discard_quarantined add fold merge delete purge clean seal mend
+    """.split()  # noqa: SIM905  a word a line would hide the list
+)
 BETWEEN_SEARCHES_S = 0.2
 STABLE, CHANGING = 4, 6
 PARAGRAPHS = 9
 """Of the long file; each is a passage of its own."""
 
 
+PATIENCE_S = 120.0
+"""What was removed must be off the disk after this, on the slowest machine."""
 GRACE_S = 5.0
 """What is older than this is swept, instead of a minute or five: the rounds are short."""
 
@@ -213,6 +219,8 @@ class World:
     pages: list[Page] = attrs.field(factory=list)
     forgotten: list[str] = attrs.field(factory=list)
     """Words that must not be found any more."""
+    removed: list[str] = attrs.field(factory=list)
+    """Words of files that were removed: they must not be on the disk any more once nobody can be reading them."""
     model: int = 1
     made: int = 0
     kills: int = 0
@@ -290,6 +298,7 @@ class World:
             gone = self.pages.pop()
             (self.notes / gone.name).unlink()
             self.forgotten += [gone.own, gone.now]
+            self.removed += [gone.own, gone.now]
         self.made += 1
         fresh = Page(1_000 + self.made, f"fresh-{self.made}.txt")
         self.pages.append(fresh)
@@ -436,6 +445,26 @@ class World:
     def index_and_check(self) -> None:
         self.index()
         self.check()
+
+    def settle(self) -> None:
+        """Let runs go on until what was removed is old enough to leave the disk, and see that it does."""
+        deadline = time.monotonic() + PATIENCE_S
+        left = set(self.removed)
+        while left and time.monotonic() < deadline:
+            self.runs += 1
+            self.must("a run at the end", self.index)
+            left = self.on_disk(self.removed)
+            if left:
+                time.sleep(BETWEEN_SEARCHES_S)
+        if left:
+            self.violations.append(f"{len(left)} words of removed files are still on the disk")
+        if len(self.on_disk([page.own for page in self.pages])) < len(self.pages):
+            self.violations.append("words that are remembered are not seen on the disk, so nothing was looked at")
+
+    def on_disk(self, words: list[str]) -> set[str]:
+        """Which of these words stand anywhere under the home."""
+        held = [path.read_bytes() for path in self.home.rglob("*") if path.is_file()]
+        return {word for word in words if any(word.encode() in each for each in held)}
 
     def must(self, what: str, action: Callable[[], None]) -> None:
         told = self.base / "failure"

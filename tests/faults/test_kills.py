@@ -30,6 +30,7 @@ def test_a_kill_at_any_step_loses_nothing_and_shows_nothing_half_done() -> None:
     assert found["steps"] >= 15
     assert found["kills"] == found["steps"]
     assert found["searches"] > 0
+    assert found["removed_words"] > 0
 
 
 @pytest.mark.timeout(600)
