@@ -43,7 +43,8 @@ class Wishes:
     """What was given as options; None is asked for."""
 
     provider: Annotated[
-        str | None, Parameter(help="Where the models come from: lmstudio, openai-compatible or builtin.")
+        str | None,
+        Parameter(help="Where the models come from: lmstudio, openai-compatible, builtin, or what a plugin adds."),
     ] = None
     base_url: Annotated[str | None, Parameter(help="Address of its server, such as http://localhost:1234.")] = None
     api_token_env: Annotated[str | None, Parameter(help="The environment variable that holds the server's token.")] = (

@@ -1,9 +1,12 @@
 from pathlib import Path
 
 import pytest
+from attrs import frozen
 from openmind.application.settings import Settings
 from openmind.bootstrap import open_settings
 from openmind.domain.errors import ConfigError, JobActive, UsageError
+from openmind.plugins.manager import load_plugins
+from openmind.testing.fakes.models import FakeProvider
 
 
 @pytest.fixture
@@ -144,3 +147,19 @@ def test_sections_written_in_one_line_can_be_changed(settings: Settings, home: P
     settings.set("provider.base_url", "http://localhost:1")
 
     assert settings.get("provider.base_url") == "http://localhost:1"
+
+
+@frozen(kw_only=True)
+class KeyedConfig:
+    key_file: str
+
+
+def test_a_provider_that_needs_settings_of_its_own_is_named_together_with_them(tmp_path: Path) -> None:
+    plugins = load_plugins()
+    plugins.providers.add("acme", lambda _: FakeProvider(), config=KeyedConfig)
+    settings = open_settings(tmp_path / "home", plugins=plugins)
+
+    with pytest.raises(UsageError, match="key_file required field missing") as refused:
+        settings.set("provider.name", "acme")
+
+    assert f"into [provider] of {settings.path}" in refused.value.hint

@@ -8,7 +8,7 @@ from openmind.bootstrap import open_settings
 from openmind_cli.exit_codes import OK
 from openmind_cli.parameters import Json
 from openmind_cli.render.clean import one_line
-from openmind_cli.render.lines import line, print_lines
+from openmind_cli.render.lines import line, note, print_lines
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.values import bare, written
 
@@ -52,6 +52,8 @@ def set_value(key: str, value: str, /, *, json: Json = False) -> int:
         print_object({"settings": {key: found}})
     else:
         print_lines([line(f"{one_line(key)} = {written(found)}")])
+        if key == "provider.name":
+            note("Next: `openmind setup` chooses its models.")
     return OK
 
 

@@ -87,11 +87,13 @@ class Settings:
             return self.all().get(key, value)
         if key not in self.all() and not key.startswith("plugins."):
             raise _unknown(key, self.all())
-        raise UsageError(
-            f"{key} cannot be {text}: {told.message if told else ''}",
-            hint=(told.hint if told else "")
-            or "`openmind config get` lists the settings; docs/cli.md says what they take.",
-        )
+        raise UsageError(f"{key} cannot be {text}: {told.message if told else ''}", hint=self._hint(key, told))
+
+    def _hint(self, key: str, told: ConfigError | None) -> str:
+        if key == "provider.name" and told is not None and f"{self.path}: [provider]" in told.message:
+            return f"Its settings belong together: write them with its name into [provider] of {self.path}."
+        hint = told.hint if told is not None else ""
+        return hint or "`openmind config get` lists the settings; docs/cli.md says what they take."
 
 
 def _readings(text: str) -> tuple[object, ...]:

@@ -1,6 +1,6 @@
 """Providers of other packages, contained: whatever they do wrong is an error that names them, and harms nothing."""
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from math import hypot
 from typing import TypeVar
@@ -232,9 +232,8 @@ class ContainedAnswers:
                 replied = isinstance(event, Reply)
                 yield event
         finally:
-            if isinstance(events, Generator):
-                with self.blame.taken():
-                    events.close()
+            with self.blame.taken():
+                getattr(events, "close", lambda: None)()
         if not replied:
             raise self.blame.error("its chat model ends without a reply")
 
