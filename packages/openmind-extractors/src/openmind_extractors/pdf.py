@@ -1,7 +1,7 @@
 """PDF documents: page by page, with recognition only where the text cannot be used."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain, repeat
 
 from attrs import define, evolve, field, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
@@ -27,12 +27,10 @@ MAX_PAGES = 5_000
 MAX_OCR_PAGES = 2_000
 """At 5 to 10 seconds a page this is half a day."""
 
-WINDOW_PAGES = 16
-"""Pages that are looked at together, to know the lines that return on each. The first page is handed on by itself, and
-then twice as many pages each time: the end of a reader never takes more with it than was kept before."""
-
-WINDOW_S = 1.0
-"""A window ends early when its pages are slow: what was read is handed on before anything can happen to it."""
+WINDOWS = (1, 4)
+"""Pages that are looked at together before they are handed on: the first by itself, then those that show which lines
+return on each. From there on each page is handed on as soon as it is read, so that the end of a reader takes none but
+the page it was at."""
 
 MAX_ODD_SHARE = 0.02
 """Unusual characters on a page before pypdf is asked; the marks of divided words are some."""
@@ -47,7 +45,6 @@ class PdfExtractor:
     """Reads PDF documents."""
 
     tools: ExtractionTools
-    clock: Callable[[], float] = time.monotonic
 
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield what is known first, then each page, then the final facts."""
@@ -56,7 +53,7 @@ class PdfExtractor:
         second = PypdfPages(blob)
         try:
             with open_pdfium(blob) as document:
-                reading = _Reading(document, second, self.tools, document.facts(), self.clock)
+                reading = _Reading(document, second, self.tools, document.facts())
                 yield reading.facts
                 yield from reading.pages()
                 yield reading.final_facts()
@@ -85,7 +82,6 @@ class _Reading:
     second: PypdfPages
     tools: ExtractionTools
     facts: DocumentFacts
-    clock: Callable[[], float]
     recognition: Recognition = field(init=False)
     path: "_Chapters" = field(init=False)
     heads: RunningHeads = field(factory=RunningHeads)
@@ -110,17 +106,18 @@ class _Reading:
 
     def _windows(self) -> Iterator[list[_Page]]:
         window: list[_Page] = []
-        size, started = 1, self.clock()
+        sizes = chain(WINDOWS, repeat(1))
+        size = next(sizes)
         for index in range(min(len(self.document), MAX_PAGES)):
             try:
                 with self.document.page(index) as page:
                     window.append(self._read(page))
             except ExtractionFailed:
                 self._read_broken(index, window)
-            if len(window) >= size or self.clock() - started > WINDOW_S:
+            if len(window) >= size:
                 yield window
-                size = min(2 * size, WINDOW_PAGES)
-                window, started = [], self.clock()
+                size = next(sizes)
+                window = []
         yield window
 
     def _read(self, page: PdfiumPage) -> _Page:

@@ -4,13 +4,14 @@ from io import BytesIO
 from types import SimpleNamespace
 
 import pytest
-from attrs import evolve
 from openmind.domain.config import ExtractionConfig, OcrConfig
+from openmind.domain.documents import Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob
 from openmind_extractors.pdf import PdfExtractor
+from openmind_extractors.pdfium import PdfiumDocument
 
 LINES = [
     "The committee met on Tuesday and agreed that the bridge",
@@ -401,28 +402,26 @@ def test_what_is_no_pdf_is_read_as_what_it_is_or_named(read) -> None:
     assert "a program" in program.note
 
 
-def test_slow_pages_are_handed_on_one_by_one(make: SimpleNamespace) -> None:
-    ticks = iter(range(0, 10_000, 5))
-    extractor = evolve(PdfExtractor(ExtractionTools()), clock=lambda: float(next(ticks)))
-    data = make.pdf(*[LINES] * 40)
+def test_a_reader_that_ends_takes_only_the_page_it_is_at(make: SimpleNamespace, monkeypatch) -> None:
+    read: list[int] = []
+    open_page = PdfiumDocument.page
 
-    pieces = extractor.extract(Blob(name="a.pdf", data=data))
-    next(pieces)
-    next(pieces)
-    used_for_the_first_page = next(ticks) // 5
+    def counted(self: PdfiumDocument, index: int) -> object:
+        read.append(index)
+        return open_page(self, index)
 
-    assert used_for_the_first_page < 10
+    monkeypatch.setattr(PdfiumDocument, "page", counted)
+    pieces = PdfExtractor(ExtractionTools()).extract(Blob(name="a.pdf", data=make.pdf(*[LINES] * 40)))
 
+    held_back = []
+    for piece in pieces:
+        if isinstance(piece, Segment):
+            held_back.append(len(read) - piece.locator[0].start)
 
-def test_the_first_page_is_handed_on_before_the_others_are_read(make: SimpleNamespace) -> None:
-    looks = iter(range(10_000))
-    extractor = evolve(PdfExtractor(ExtractionTools()), clock=lambda: 0.0 * next(looks))
-
-    pieces = extractor.extract(Blob(name="a.pdf", data=make.pdf(*[LINES] * 40)))
-    next(pieces)
-    next(pieces)
-
-    assert next(looks) < 4
+    assert held_back[0] == 0
+    assert max(held_back[:5]) == 3
+    assert set(held_back[5:]) == {0}
+    assert len(held_back) == 40
 
 
 def test_a_dynamic_form_is_said_to_be_one(read, make: SimpleNamespace) -> None:
