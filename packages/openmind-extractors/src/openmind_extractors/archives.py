@@ -57,6 +57,16 @@ class Archive:
         with _told_as_reasons():
             return self.file.read(name)
 
+    def blocks(self, name: str, size: int = 1 << 20) -> Iterator[bytes]:
+        """Yield a member's bytes piece by piece, for one that is too large to be read whole.
+
+        Raises:
+            ExtractionFailed: it is not there, or broken.
+        """
+        with _told_as_reasons(), self.file.open(name) as member:
+            while block := member.read(size):
+                yield block
+
     def read_if_there(self, name: str) -> bytes:
         """Return a member's bytes, or none."""
         return self.read(name) if name in self.names else b""

@@ -19,6 +19,7 @@ from openmind_extractors.delimited import BLOCK_ROWS
 from openmind_extractors.ooxml import Properties, read_properties
 from openmind_extractors.rows import MAX_COLUMNS, RowWriter, find_head
 from openmind_extractors.safe_xml import parse, refuse_doctype
+from openmind_extractors.sheet_cutting import CutWorkbook, cut, extent
 
 if TYPE_CHECKING:
     from python_calamine import CalamineSheet
@@ -30,7 +31,6 @@ MAX_CELLS = 4_000_000
 MAX_SHEET_XML = 60_000_000
 """Unpacked size of one sheet: a million cells."""
 
-_CELL = re.compile(rb"<(?:\w{1,20}:)?c\s[^>]{0,200}?\br=[\"']([A-Z]{1,3})(\d{1,7})[\"']")
 _REPEATED = re.compile(rb"-repeated=[\"']\d{3,}")
 
 Value = int | float | str | bool | datetime.time | datetime.date | datetime.datetime | datetime.timedelta
@@ -43,7 +43,9 @@ class SheetsExtractor:
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the sheets in order, then the facts."""
         with open_archive(blob) as archive:
-            left_out = _check(archive)
+            oversized = _check(archive)
+            smaller = cut(archive, oversized, max_cells=MAX_CELLS) if oversized else None
+            names_of = _names_of(oversized, archive) if oversized else {}
             properties = read_properties(
                 archive.read_if_there("docProps/core.xml") or archive.read_if_there("meta.xml")
             )
@@ -52,8 +54,10 @@ class SheetsExtractor:
         notes: list[str] = []
         count = 0
         try:
-            with _bytes_of(blob) as file, CalamineWorkbook.from_filelike(file) as workbook:
+            with _bytes_of(blob, smaller) as file, CalamineWorkbook.from_filelike(file) as workbook:
                 names = workbook.sheet_names
+                lost = {names_of[member]: rows for member, rows in smaller.lost_rows.items()} if smaller else {}
+                left_out = set() if smaller else set(names_of.values())
                 if left_out.issuperset(names):
                     raise _too_large()
                 for number, name in enumerate(names[:MAX_SHEETS], start=1):
@@ -61,6 +65,7 @@ class SheetsExtractor:
                         notes.append(f"{name}: {_too_large().message}")
                         continue
                     writer = yield from _sheet(workbook.get_sheet_by_index(number - 1), number, name)
+                    writer.total += lost.get(name, 0)
                     count += writer.written + bool(writer.head.title_rows)
                     if writer.note:
                         notes.append(f"{name}: {writer.note}")
@@ -71,8 +76,10 @@ class SheetsExtractor:
         yield _facts(properties, names, notes, is_empty=count == 0 and not left_out)
 
 
-def _bytes_of(blob: Blob) -> BinaryIO:
+def _bytes_of(blob: Blob, smaller: CutWorkbook | None) -> BinaryIO:
     """Open the file as bytes: given a path, calamine would believe its extension."""
+    if smaller is not None:
+        return BytesIO(smaller.data)
     if blob.data is not None:
         return BytesIO(blob.data)
     assert blob.path is not None
@@ -144,10 +151,10 @@ def _check(archive: Archive) -> set[str]:
     """Look at the sheets before they are parsed: their first and last cell may span more than memory holds.
 
     Returns:
-        The names of those that are left out.
+        The members of a workbook that are such sheets.
 
     Raises:
-        ExtractionFailed: a sheet is too large that cannot be left out.
+        ExtractionFailed: a sheet of another kind of document is too large.
     """
     oversized = set()
     for name in archive.names:
@@ -160,11 +167,11 @@ def _check(archive: Archive) -> set[str]:
             refuse_doctype(archive.read(name)[:10_000])
     if b"encryption-data" in archive.read_if_there("META-INF/manifest.xml"):
         raise ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
-    return _names_of(oversized, archive) if oversized else set()
+    return oversized
 
 
-def _names_of(members: set[str], archive: Archive) -> set[str]:
-    """Return what a workbook calls the sheets that are these members."""
+def _names_of(members: set[str], archive: Archive) -> dict[str, str]:
+    """Return what a workbook calls the sheets that are these members, by member."""
     targets: dict[str, str] = {}
     names: dict[str, str] = {}
 
@@ -180,7 +187,7 @@ def _names_of(members: set[str], archive: Archive) -> set[str]:
         parse(archive.read(part), start=start, end=lambda name: None, text=lambda text: None)
     if not members <= names.keys():
         raise _too_large()
-    return {names[member] for member in members}
+    return {member: names[member] for member in members}
 
 
 def _is_oversized(archive: Archive, name: str) -> bool:
@@ -188,19 +195,7 @@ def _is_oversized(archive: Archive, name: str) -> bool:
         return True
     data = archive.read(name)
     refuse_doctype(data[:10_000])
-    rows, columns = [1], {b"A"}
-    for column, row in _CELL.findall(data):
-        columns.add(column)
-        rows.append(int(row))
-    width = max(_column_number(column) for column in columns)
-    return (max(rows) - min(rows[1:], default=1) + 1) * width > MAX_CELLS
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number
+    return extent(data) > MAX_CELLS
 
 
 def _check_repeats(archive: Archive, name: str) -> None:

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 from openmind.domain.files import FileReason
+from openmind_extractors.sheet_cutting import start_and_rows
 
 A = "xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main'"
 P = "xmlns:p='http://schemas.openxmlformats.org/presentationml/2006/main'"
@@ -284,7 +285,37 @@ def test_a_workbook_is_read_sheet_by_sheet_with_the_numbers_of_its_rows(read, ma
 def test_a_sheet_that_spans_the_whole_grid_is_not_built_in_memory(read, make: SimpleNamespace) -> None:
     far = "<row r='1'><c r='A1'><v>1</v></c></row><row r='1048576'><c r='XFD1048576'><v>1</v></c></row>"
 
-    assert read("grid.xlsx", workbook(make, ("Far", far))).reason is FileReason.TOO_BIG
+    reading = read("grid.xlsx", workbook(make, ("Far", far)))
+
+    assert reading.reason is FileReason.PARTIAL
+    assert reading.note == "Far: only 1 of 2 rows are searchable"
+
+
+def test_of_a_sheet_too_large_for_memory_the_first_rows_are_read(read, make: SimpleNamespace, monkeypatch) -> None:
+    monkeypatch.setattr("openmind_extractors.sheets.MAX_CELLS", 4_000)
+    rows = "".join(f"<row r='{n}'><c r='A{n}'><v>{n}</v></c><c r='H{n}'><v>7</v></c></row>" for n in range(1, 601))
+
+    reading = read("large.xlsx", workbook(make, ("Large", rows), ("Small", row(1, "Trout") + row(2, "Perch"))))
+
+    assert reading.reason is FileReason.PARTIAL
+    assert reading.note == "Large: only 500 of 600 rows are searchable"
+    assert "500 |" in reading.text
+    assert "501 |" not in reading.text
+    assert reading.where("Perch").startswith("sheet Small › rows")
+
+
+def test_a_sheet_without_a_row_within_the_bounds_is_too_big(read, make: SimpleNamespace, monkeypatch) -> None:
+    monkeypatch.setattr("openmind_extractors.sheets.MAX_CELLS", 2)
+
+    assert read("wide.xlsx", workbook(make, ("Wide", row(1, 1, 2, 3, 4)))).reason is FileReason.TOO_BIG
+
+
+def test_rows_are_counted_across_the_pieces_that_a_sheet_is_read_in() -> None:
+    xml = b"<x:sheetData>" + b"<x:row r='1'></x:row><x:row/><x:rowBreaks/>" * 50 + b"</x:sheetData>"
+
+    for size in (1, 7, 31, 64, 1_000):
+        pieces = [xml[start : start + size] for start in range(0, len(xml), size)]
+        assert start_and_rows(iter(pieces)) == (xml, 100)
 
 
 def test_a_sheet_that_is_too_large_costs_the_others_nothing(read, make: SimpleNamespace) -> None:
@@ -293,7 +324,7 @@ def test_a_sheet_that_is_too_large_costs_the_others_nothing(read, make: SimpleNa
     reading = read("a.xlsx", workbook(make, ("Prices", row(1, "Trout") + row(2, "Perch")), ("Far", far)))
 
     assert reading.reason is FileReason.PARTIAL
-    assert reading.note == "Far: A sheet spans more than 4 million cells"
+    assert reading.note == "Far: only 1 of 2 rows are searchable"
     assert "Trout" in reading.text
 
 
