@@ -9,6 +9,7 @@ from pathlib import Path
 import attrs
 import pytest
 from openmind.adapters.processes import this_process
+from openmind.bootstrap import open_checkup
 from openmind.domain.errors import IndexingBusy, JobActive, StoreFull, StoreReadOnly
 from openmind.domain.jobs import IndexJob, JobState
 from openmind.domain.search import SearchState
@@ -52,6 +53,50 @@ def test_a_sound_memory_has_no_findings_and_repairing_it_does_nothing(indexed) -
     assert facts["index lock"] == "free"
     assert {"SQLite", "LanceDB", "Lance", "free on disk"} <= facts.keys()
     assert indexed.maintenance.repair().done == ()
+
+
+def test_a_catalog_of_garbage_is_a_finding_and_nothing_begins_anew(world, indexed) -> None:
+    catalog = world.home / "openmind.sqlite"
+    catalog.write_bytes(b"garbage " * 64 + catalog.read_bytes()[512:])
+    before = catalog.read_bytes()
+
+    with open_checkup(world.home) as maintenance:
+        checkup = maintenance.examine()
+        left = maintenance.repair()
+
+    assert [finding.code for finding in checkup.findings] == ["catalog.damaged"]
+    assert "backup" in checkup.findings[0].hint
+    assert "not compared" in checkup.unexamined
+    assert dict(checkup.facts).keys() >= {"home", "SQLite", "free on disk"}
+    assert (left.done, [finding.code for finding in left.left]) == ((), ["catalog.damaged"])
+    assert catalog.read_bytes() == before
+
+
+def test_a_file_where_the_passages_belong_is_left_to_its_owner_and_then_mended(world, indexed) -> None:
+    folder = world.home / "lancedb"
+    folder.rename(world.home.parent / "away")
+    folder.write_text("somebody else's")
+
+    checkup = indexed.maintenance.examine()
+    left = indexed.maintenance.repair()
+
+    assert [finding.code for finding in checkup.findings] == ["home.blocked", "table.unreadable"]
+    assert [finding.repair for finding in checkup.findings] == ["", ""]
+    assert [finding.code for finding in left.left] == ["home.blocked", "table.unreadable"]
+    assert folder.read_text() == "somebody else's"
+    folder.unlink()
+    assert indexed.maintenance.repair().left == ()
+    assert found(indexed) == 12
+
+
+def test_coverage_names_a_disabled_source_and_says_nothing_else_of_it(world, indexed) -> None:
+    [source] = indexed.sources.list()
+    indexed.sources.change(source.id, enabled=False)
+
+    [told] = indexed.maintenance.coverage()
+
+    assert (told.path, told.enabled, told.total.files) == (source.path, False, 0)
+    assert indexed.status().disabled_sources == (source.path,)
 
 
 def damage_folder(world) -> None:

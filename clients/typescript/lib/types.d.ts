@@ -48,6 +48,7 @@ export interface Status {
     missing_vectors: number;
     waiting_deletions: number;
     missing_sources: string[];
+    disabled_sources: string[];
     last_run: Job | null;
     text_bytes: number;
     disk_bytes: number;

@@ -28,6 +28,7 @@ def moment(_: type, tokens: Sequence[Token]) -> datetime:
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON, errors too.")]
 SearchLimit = Annotated[int, Parameter(converter=whole, validator=Number(gte=1, lte=50))]
 AskLimit = Annotated[int, Parameter(converter=whole, validator=Number(gte=1, lte=20))]
+HistoryLimit = Annotated[int, Parameter(converter=whole, validator=Number(gte=1, lte=1_000))]
 PerFile = Annotated[int, Parameter(converter=whole, validator=Number(gte=0))]
 Moment = Annotated[datetime, Parameter(converter=moment)]
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]

@@ -7,7 +7,16 @@ import pytest
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
 from openmind.domain.pace import average_pace
-from openmind_cli.render.jobs import Watch, history_rows, job_of, rows_of, status_object, under_way_notice
+from openmind_cli.render.jobs import (
+    Watch,
+    history_rows,
+    job_of,
+    print_history,
+    rows_of,
+    status_object,
+    under_way_notice,
+    unread_notice,
+)
 
 BEGAN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
@@ -111,6 +120,41 @@ def test_a_run_in_the_foreground_is_shown_without_a_job() -> None:
 
     assert table(job)["job"].startswith("none")
     assert status_object(job, None, BEGAN)["job_id"] is None
+
+
+@pytest.mark.parametrize(
+    ("job", "step"),
+    [
+        (a_job(), ""),
+        (a_job(state=JobState.PAUSED), "`openmind index resume` lets it go on, `openmind index stop` ends it"),
+        (a_job(state=JobState.PAUSED, error="gone"), "it goes on by itself"),
+        (a_job(state=JobState.FAILED, error="full"), "`openmind index start` goes on from there, once that is mended"),
+        (a_job(state=JobState.STOPPED), "`openmind index start` goes on from there"),
+        (a_job(state=JobState.COMPLETED), ""),
+    ],
+)
+def test_a_job_that_does_not_go_on_says_what_can_be_done(job: IndexJob, step: str) -> None:
+    assert table(job).get("next", "").startswith(step)
+    assert bool(step) == ("next" in table(job))
+
+
+def test_beside_what_was_found_an_early_end_of_the_last_run_is_told() -> None:
+    run = IndexRun(id=RunId("run_1"), started_at=BEGAN.isoformat(), tally=IndexTally(indexed=4, total=10))
+
+    for state in (JobState.STOPPED, JobState.FAILED):
+        assert "ended early after 4 of 10 files" in unread_notice(attrs.evolve(run, state=state))
+        assert unread_notice(attrs.evolve(run, state=state, tally=IndexTally(indexed=10, total=10))) == ""
+    assert unread_notice(attrs.evolve(run, state=JobState.COMPLETED)) == ""
+    assert unread_notice(run) == ""
+    assert unread_notice(None) == ""
+
+
+def test_a_history_through_a_pipe_begins_with_its_heads(capsys) -> None:
+    print_history([IndexRun(id=RunId("run_1"), started_at=BEGAN.isoformat(), state=JobState.COMPLETED)])
+
+    heads, row = capsys.readouterr().out.splitlines()
+    assert heads.split("\t")[:2] == ["began", "state"]
+    assert len(row.split("\t")) == len(heads.split("\t"))
 
 
 def test_the_history_has_one_row_a_run() -> None:

@@ -92,6 +92,7 @@ class Status(Reply, kw_only=True):
     waiting_deletions: int
     missing_sources: list[str]
     removal_unfinished: bool
+    disabled_sources: list[str]
     last_run: Job | None
     text_bytes: int
     disk_bytes: int

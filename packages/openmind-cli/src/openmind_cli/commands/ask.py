@@ -7,6 +7,7 @@ from openmind.domain.contract import answer_object, hit_object, problem
 from openmind_cli.answering import answered
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import AskLimit, Json
+from openmind_cli.render.jobs import under_way_notice
 from openmind_cli.render.lines import note
 from openmind_cli.render.objects import print_object
 from openmind_cli.terminal import is_terminal
@@ -42,11 +43,13 @@ def ask(
     request = AskRequest(question=" ".join(question), limit=limit, reasoning=reasoning)
     with open_memory(create=False) as memory:
         answer = memory.asking.ask(request) if json else answered(memory, request, stream=streamed)
-        if not json and (trouble := memory.trouble()):
-            note(trouble)
+        notices = [told for told in (memory.trouble(), under_way_notice(memory.jobs.under_way())) if told]
+    if not json:
+        for notice in notices:
+            note(notice)
     failed = answer.state is AnswerState.PROVIDER_FAILED
     if json:
-        print_object(_failure(answer) if failed else answer_object(answer))
+        print_object({**(_failure(answer) if failed else answer_object(answer)), "notices": notices})
     return FAILED if failed or answer.state is AnswerState.INCOMPLETE else OK
 
 

@@ -1,6 +1,6 @@
 """`openmind doctor`."""
 
-from openmind import open_memory
+from openmind.bootstrap import open_checkup
 
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import Json, Switch
@@ -19,11 +19,11 @@ def doctor(*, repair: Switch = False, json: Json = False) -> int:
     repair
         Mend what can be mended. No file of yours is read, changed or deleted for that.
     """
-    with open_memory(create=False) as memory:
+    with open_checkup() as maintenance:
         if repair:
-            done = memory.maintenance.repair()
+            done = maintenance.repair()
             (print_object(repair_object(done)) if json else print_lines(repair_lines(done)))
             return FAILED if done.left else OK
-        found = memory.maintenance.examine()
+        found = maintenance.examine()
     (print_object(checkup_object(found)) if json else print_lines(checkup_lines(found)))
     return OK if found.is_sound else FAILED

@@ -13,6 +13,7 @@ from openmind_cli.render.lines import note
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.progress import shown_progress
 from openmind_cli.render.reports import is_partial, print_report
+from openmind_cli.sources import disabled_notice
 
 app = App(name="index")
 JOBS = (
@@ -44,12 +45,13 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
         with stopped_by_ctrl_c() as control:
             report = memory.index(progress=progress, control=control, accept_deletions=accept_deletions)
         trouble = memory.trouble()
+        left_out = [disabled_notice(source) for source in memory.sources.list() if not source.enabled]
     if json:
         print_object(index_object(attrs.evolve(report, notices=(*report.notices, trouble)) if trouble else report))
     else:
         print_report(report)
-        if trouble:
-            note(trouble)
+        for notice in filter(None, (trouble, *left_out)):
+            note(notice)
     if report.run.state is JobState.STOPPED:
         return INTERRUPTED
     return FAILED if trouble or is_partial(report) else OK

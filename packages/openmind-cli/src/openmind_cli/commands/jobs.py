@@ -1,10 +1,8 @@
 """`openmind index start`, `status`, `pause`, `resume`, `stop`, `history` and `worker`: indexing in the background."""
 
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
 from openmind import OpenMind, open_memory
 from openmind.domain.contract import job_object, run_object
 from openmind.domain.ids import JobId
@@ -12,18 +10,17 @@ from openmind.domain.jobs import IndexJob, JobState
 from openmind.domain.pace import average_pace
 
 from openmind_cli.exit_codes import OK
-from openmind_cli.parameters import Json, Switch
+from openmind_cli.parameters import HistoryLimit, Json, Switch
 from openmind_cli.render.jobs import (
-    HISTORY_HEADS,
     Watch,
-    history_rows,
     job_lines,
     job_of,
     now,
+    print_history,
     rows_of,
     status_object,
 )
-from openmind_cli.render.lines import line, note, print_columns, print_lines
+from openmind_cli.render.lines import line, note, print_lines
 from openmind_cli.render.objects import print_list, print_object
 from openmind_cli.terminal import is_terminal
 
@@ -114,7 +111,7 @@ def stop(*, force: Switch = False, json: Json = False) -> int:
         return _steered(memory.jobs.end() if force else memory.jobs.stop(), json=json)
 
 
-def history(*, limit: Annotated[int, Parameter(validator=Number(gte=1, lte=1_000))] = 20, json: Json = False) -> int:
+def history(*, limit: HistoryLimit = 20, json: Json = False) -> int:
     """Show what earlier runs did, the newest first.
 
     Parameters
@@ -127,7 +124,7 @@ def history(*, limit: Annotated[int, Parameter(validator=Number(gte=1, lte=1_000
     if json:
         print_list("runs", ({"run_id": run.id, **run_object(run)} for run in runs))
     elif runs:
-        print_columns(list(history_rows(runs)), heads=HISTORY_HEADS, wide=("error",))
+        print_history(runs)
     else:
         note("Nothing was indexed yet. `openmind index` reads the sources.")
     return OK

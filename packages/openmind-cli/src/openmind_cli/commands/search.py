@@ -11,10 +11,10 @@ from openmind_cli.empty_filters import empty_filters, resolved
 from openmind_cli.exit_codes import OK
 from openmind_cli.parameters import Json, Moment, PerFile, SearchLimit, Several, Switch
 from openmind_cli.render.hits import print_result
-from openmind_cli.render.jobs import under_way_notice
+from openmind_cli.render.jobs import under_way_notice, unread_notice
 from openmind_cli.render.lines import note
 from openmind_cli.render.objects import print_object
-from openmind_cli.sources import find_source
+from openmind_cli.sources import disabled_notice, find_source
 
 
 def search(
@@ -70,6 +70,10 @@ def search(
             notices.append(trouble)
         if more_to_come := under_way_notice(memory.jobs.under_way()):
             notices.append(more_to_come)
+        elif unread := unread_notice(memory.jobs.last_run()):
+            notices.append(unread)
+        if result.state is not SearchState.OK:
+            notices += map(disabled_notice, (each for each in memory.sources.list() if not each.enabled))
     if json:
         print_object({**search_object(result, explain=explain), "notices": notices})
     else:

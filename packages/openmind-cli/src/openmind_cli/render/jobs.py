@@ -14,8 +14,9 @@ from openmind.domain.sentences import as_sentence
 
 from openmind_cli.render.amounts import between, count, duration, moment
 from openmind_cli.render.clean import one_line
-from openmind_cli.render.lines import Line, Span, line
+from openmind_cli.render.lines import Line, Span, line, print_columns
 from openmind_cli.render.progress import vectors_text
+from openmind_cli.terminal import is_terminal
 
 WIDTH = 17
 WINDOW = 20
@@ -81,6 +82,17 @@ def under_way_notice(found: IndexJob | IndexRun | None) -> str:
     return f"Indexing is {doing}{far}: what is not read yet cannot be found yet."
 
 
+def unread_notice(run: IndexRun | None) -> str:
+    """Say, beside what was found, that the last run did not come to its end; empty when it did, or goes on."""
+    if run is None or run.state not in {JobState.STOPPED, JobState.FAILED}:
+        return ""
+    tally = run.tally
+    if tally.total and tally.processed >= tally.total:
+        return ""
+    far = f" after {tally.processed:,} of {count(tally.total, 'file')}" if tally.total else ""
+    return f"The last index run ended early{far}: what it did not read cannot be found; `openmind index` goes on."
+
+
 def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[tuple[str, str]]:
     """The rows of the table: name and value."""
     if job is None:
@@ -115,11 +127,29 @@ def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[
     if job.completed_at:
         seconds = between(job.started_at, job.completed_at)
         yield "ended", moment(job.completed_at) + (f", after {duration(seconds)}" if seconds is not None else "")
+    if step := next_step(job):
+        yield "next", step
 
 
 def progress_text(job: IndexJob) -> str:
     """`45 %`."""
     return f"{progress_of(job.state, job.tally):.0f} %"
+
+
+def next_step(job: IndexJob) -> str:
+    """What a person can do about a job that does not go on; empty when there is nothing to do."""
+    begin = "`openmind index start`" if job.id else "`openmind index`"
+    match job.state:
+        case JobState.PAUSED if job.error:
+            return "it goes on by itself when that is over; `openmind index resume` tries at once"
+        case JobState.PAUSED:
+            return "`openmind index resume` lets it go on, `openmind index stop` ends it"
+        case JobState.FAILED:
+            return f"{begin} goes on from there, once that is mended"
+        case JobState.STOPPED:
+            return f"{begin} goes on from there"
+        case _:
+            return ""
 
 
 def pace_text(found: Pace) -> str:
@@ -156,6 +186,17 @@ def status_object(job: IndexJob | None, found: Pace | None, at: datetime) -> Obj
 
 
 HISTORY_HEADS = ("began", "state", "took", "indexed", "already", "moved", "removed", "skipped", "failed", "by", "error")
+
+
+def print_history(runs: Sequence[IndexRun]) -> None:
+    """Print one run a row. At a terminal, columns that say nothing of any of them leave their room to the others."""
+    rows = list(history_rows(runs))
+    if not is_terminal():
+        print_columns([HISTORY_HEADS, *rows], heads=HISTORY_HEADS, wide=("error",))
+        return
+    told = [at for at, cells in enumerate(zip(*rows, strict=True)) if set(cells) - {"", "0"}]
+    heads = [HISTORY_HEADS[at] for at in told]
+    print_columns([[row[at] for at in told] for row in rows], heads=heads, wide=("error",))
 
 
 def history_rows(runs: Iterable[IndexRun]) -> Iterator[Sequence[str]]:

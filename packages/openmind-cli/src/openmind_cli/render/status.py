@@ -102,6 +102,8 @@ def _warnings(status: MemoryStatus) -> Iterator[Line]:
             f"{path} is not there now; what was read from it is kept. "
             "Bring the folder back, or forget it with `openmind source remove PATH`"
         )
+    for path in status.disabled_sources:
+        yield _warning(f"{path} is disabled: neither read nor searched until `openmind source set PATH --enable`")
     if status.waiting_deletions:
         yield _warning(
             f"{count(status.waiting_deletions, 'file')} gone from disk but kept in memory; "

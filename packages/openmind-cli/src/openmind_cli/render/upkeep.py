@@ -7,6 +7,7 @@ from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.contract import Object
 from openmind.domain.coverage import Amount, SourceCoverage
 from openmind.domain.files import FileReason
+from openmind.domain.jobs import IndexJob, JobState
 from openmind.domain.sentences import as_sentence
 from openmind.domain.upkeep import FlushPlan, HomeContents, PackagePlan, UninstallPlan
 
@@ -39,7 +40,12 @@ def flush_lines(plan: FlushPlan) -> Iterator[Line]:
         yield line(f"the records of {count(plan.sources, 'source')}", indent=2)
     yield line("config.toml, and every file in your own folders", indent=2)
     if plan.active_job is not None:
-        yield line(f"The background job {plan.active_job.id} would be stopped first.")
+        yield line(_stopped_first(plan.active_job))
+
+
+def _stopped_first(job: IndexJob) -> str:
+    doing = "is paused and" if job.state is JobState.PAUSED else "is under way and"
+    return f"The background job {job.id} {doing} would be stopped first."
 
 
 def flush_object(plan: FlushPlan, *, done: bool) -> Object:
@@ -75,7 +81,7 @@ def uninstall_lines(plan: UninstallPlan) -> Iterator[Line]:
     yield line("every file in your own folders, model servers and their models", indent=2)
     yield from _strangers(plan.contents)
     if plan.active_job is not None:
-        yield line(f"The background job {plan.active_job.id} would be stopped first.")
+        yield line(_stopped_first(plan.active_job))
     if plan.unread:
         yield line(Span("note: ", "bold yellow"), one_line(f"The catalog cannot be read: {plan.unread}"))
     yield from _packages(plan)
@@ -118,15 +124,13 @@ def farewell_lines(plan: UninstallPlan, left: HomeContents) -> Iterator[Line]:
     """What was done, and what is still to do."""
     if plan.exists:
         yield line(f"Deleted OpenMind's data in {one_line(plan.home)}.")
-    if left.strangers:
+    if left.strangers != plan.contents.strangers:  # those of the plan were shown with it
         yield line("These were not made by OpenMind and stay:")
         yield from _strangers(left)
     if plan.remove_packages:
         yield line(f"Removed {', '.join(plan.packages.names)}.")
     elif plan.packages.commands:
-        yield line("The packages are still installed. To remove them:")
-        for command in plan.packages.commands:
-            yield line(one_line(command_text(command)), indent=2)
+        yield line("The packages are still installed; the commands above remove them.")
 
 
 def uninstall_object(plan: UninstallPlan, *, done: bool) -> Object:
@@ -250,7 +254,9 @@ def _findings(found: Iterable[Finding]) -> list[Object]:
 def coverage_lines(coverage: SourceCoverage) -> Iterator[Line]:
     """How much of a source can be found, and why the rest cannot."""
     total = coverage.total
-    yield line(Span(one_line(coverage.path), "bold"), "" if coverage.present else " (not there now)")
+    yield line(Span(one_line(coverage.path), "bold"), _note(coverage))
+    if not coverage.enabled:
+        return
     yield _amount("searchable", coverage.searchable, total)
     if coverage.in_part:
         yield line(f"{coverage.in_part:,} of them in part only", indent=4 + WIDTH)
@@ -265,12 +271,19 @@ def coverage_lines(coverage: SourceCoverage) -> Iterator[Line]:
         yield line(one_line(obstacle), indent=4)
 
 
+def _note(coverage: SourceCoverage) -> str:
+    if not coverage.enabled:
+        return f" (disabled: neither read nor searched; `openmind source set {coverage.source_id} --enable`)"
+    return "" if coverage.present else " (not there now)"
+
+
 def coverage_object(coverage: SourceCoverage) -> Object:
     """The same for programs."""
     return {
         "source_id": coverage.source_id,
         "source_path": coverage.path,
         "present": coverage.present,
+        "enabled": coverage.enabled,
         "searchable": _amount_object(coverage.searchable),
         "in_part": coverage.in_part,
         "stale": _amount_object(coverage.stale),

@@ -190,6 +190,7 @@ class OpenMind:
             last_job_state=job.state if job is not None else None,
             unread_kinds=added(*unread),
             waiting_deletions=sum(int(number) for number in waiting if number),
+            disabled_sources=tuple(source.path for source in sources if not source.enabled),
             missing_sources=tuple(source.path for source in absent),
             removal_unfinished=owed,
             text_bytes=counts.text_bytes,

@@ -1,6 +1,7 @@
 """Builds the services of one memory from one consistent configuration."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from openmind.application.sources import SourceService
 from openmind.bootstrap.preparation import Preparation
 from openmind.bootstrap.providers import Providers
 from openmind.domain.config import Config
+from openmind.domain.errors import CatalogDamaged
 from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins
 from openmind.ports.file_tree import FileTree
@@ -78,6 +80,17 @@ class Assembly:
     def memory(self) -> OpenMind:
         """Open the storage, and build what works with it."""
         storage = self._storage()
+        storage.initialise()
+        return self._around(storage)
+
+    def patient(self) -> OpenMind:
+        """Build the same around a catalog that may be damaged: for its doctor, who says so."""
+        storage = self._storage()
+        with suppress(CatalogDamaged):
+            storage.initialise()
+        return self._around(storage)
+
+    def _around(self, storage: Storage) -> OpenMind:
         tree = LocalFileTree(patterns=self.config.indexing.ignore)
         launcher = SubprocessJobLauncher(self.home.folder, self.home.logs)
         jobs = self._jobs(storage, launcher)
@@ -120,7 +133,6 @@ class Assembly:
     def _storage(self) -> Storage:
         storage = self.plugins.stores.find(STORE)(self.home.folder)
         self._closing.append(storage.close)
-        storage.initialise()
         return storage
 
     def _sources(self, storage: Storage, jobs: JobService, launcher: SubprocessJobLauncher) -> SourceService:

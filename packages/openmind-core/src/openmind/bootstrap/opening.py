@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import attrs
 
@@ -21,6 +22,9 @@ from openmind.domain.plugins import THIS_PROGRAM
 from openmind.installed import installed_plugins
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.ports.embedding_provider import EmbeddingProvider
+
+if TYPE_CHECKING:  # it is loaded when it is used
+    from openmind.application.maintenance.service import MaintenanceService
 
 
 @contextmanager
@@ -56,6 +60,28 @@ def open_memory(
     assembly = Assembly(home=place, config=config, plugins=known)
     try:
         yield assembly.memory()
+    finally:
+        assembly.close()
+
+
+@contextmanager
+def open_checkup(home: Path | str | None = None, *, plugins: Plugins | None = None) -> Iterator["MaintenanceService"]:
+    """Open what examines and repairs a memory, also one whose catalog is damaged.
+
+    Args:
+        home: as `open_memory`; it must exist.
+        plugins: as `open_memory`.
+
+    Raises:
+        HomeError, ConfigError, StoreError: as `open_memory`, save for a damaged catalog, which is a finding.
+    """
+    place = Home.at(home)
+    place.require()
+    config = ConfigFile(place.config_file).load()
+    known = plugins or load_plugins(blocked=config.blocked_plugins)
+    assembly = Assembly(home=place, config=config, plugins=known)
+    try:
+        yield assembly.patient().maintenance
     finally:
         assembly.close()
 

@@ -230,6 +230,7 @@ def status_object(status: MemoryStatus) -> Object:
         "waiting_deletions": status.waiting_deletions,
         "missing_sources": list(status.missing_sources),
         "removal_unfinished": status.removal_unfinished,
+        "disabled_sources": list(status.disabled_sources),
         "last_run": run_object(status.last_run) if status.last_run else None,
         "text_bytes": status.text_bytes,
         "disk_bytes": status.disk_bytes,

@@ -23,6 +23,8 @@ class SourceCoverage:
 
     source_id: SourceId
     path: str
+    enabled: bool = True
+    """Whether it is read and searched; otherwise nothing else is said of it."""
     present: bool = True
     """Whether the folder is there; otherwise everything known of it is `gone`."""
     searchable: Amount = Amount()

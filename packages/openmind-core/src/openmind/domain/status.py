@@ -44,6 +44,8 @@ class MemoryStatus:
     """Paths of sources whose folder is not there now; what they held is kept."""
     removal_unfinished: bool = False
     """Whether text of a source that was removed may still be on the disk."""
+    disabled_sources: tuple[str, ...] = ()
+    """Paths of sources that are neither read nor searched, because a person or an import said so."""
     text_bytes: int = 0
     disk_bytes: int = 0
     """What the store takes up, measured at most a few seconds ago."""

@@ -174,7 +174,8 @@ def test_what_another_process_decided_meanwhile_stays(world, job, script) -> Non
 @pytest.mark.parametrize(
     ("failure", "told"),
     [
-        (StoreFull("the disk is full"), "The disk is full"),
+        (StoreFull("the disk is full"), "The disk is full."),
+        (StoreFull("the disk is full", hint="Free some space."), "The disk is full. Free some space."),
         (KeyboardInterrupt(), WAS_ENDED),
         (ZeroDivisionError("a secret"), BROKE_DOWN),
     ],
@@ -197,7 +198,7 @@ def test_a_wrong_configuration_is_told_in_the_row(world, job, script) -> None:
     with pytest.raises(ConfigError):
         attrs.evolve(worker, workplace=unreadable).carry_out(job.id)
 
-    assert world.service().current().error == "config.toml is no TOML"
+    assert world.service().current().error == "config.toml is no TOML."
 
 
 def test_a_failure_that_cannot_be_written_is_the_failure_that_is_raised(world, job, script, monkeypatch) -> None:
@@ -371,7 +372,7 @@ def test_somebody_who_holds_the_lock_for_long_fails_the_job(world, job, script) 
     with pytest.raises(IndexingBusy):
         worker.carry_out(job.id)
 
-    assert world.service().current().error == "The process 1 is indexing"
+    assert world.service().current().error == "The process 1 is indexing."
     assert world.clock.slept <= 11
 
 

@@ -18,6 +18,11 @@ class ProviderTrouble:
     first: str = ""
     """The first failure that may be over soon; a background job waits for that."""
 
+    @property
+    def _when(self) -> str:
+        """A background job waits for its provider; a run in the foreground ends without it."""
+        return "once it answers again" if self.log.run.job_id else "with the next `openmind index`"
+
     def chosen_otherwise(self, sentence: str) -> None:
         """Hear that the run does not go as configured."""
         self.first = self.first or sentence
@@ -25,7 +30,7 @@ class ProviderTrouble:
 
     def lost_embedder(self, error: ProviderError) -> None:
         """Hear that vectors could not be made; passages go live without them."""
-        told = "What was read is found by its words; vectors follow with the next index run."
+        told = f"What was read is found by its words; vectors follow {self._when}."
         self.first = self.first or error.message
         self.log.notice(f"{as_sentence(error.message)} {told}")
 
@@ -35,7 +40,7 @@ class ProviderTrouble:
 
     def lost_describer(self, error: OpenMindError) -> None:
         """Hear that no more pictures can be described."""
-        told = "Pictures are found by what is written on them; descriptions follow with the next index run."
+        told = f"Pictures are found by what is written on them; descriptions follow {self._when}."
         if isinstance(error, ProviderUnreachable):  # it may be back soon
             self.first = self.first or error.message
         self.log.notice(f"{as_sentence(error.message)} {told}")

@@ -129,10 +129,10 @@ class TableChoice:
             return self.embedders.chosen().identity, ""
         except ProviderError as error:
             if live is None:
-                told = "Until it answers, the built-in embedder is used; the next index run changes over."
+                told = "Until it answers, the built-in embedder is used; the first index run after that changes over."
                 return self.embedders.builtin().identity, f"{as_sentence(error.message)} {told}"
             if self.embedders.is_chosen(live.identity.embedder):
-                told = "New files are found by their words; vectors follow with the next index run."
+                told = "New files are found by their words; their vectors follow once it answers again."
             else:
                 told = "The memory goes on with the embedder it was made with."
             return None, f"{as_sentence(error.message)} {told}"

@@ -102,6 +102,10 @@ class JobService:
                     return run
         return job
 
+    def last_run(self) -> IndexRun | None:
+        """The run that began last, as it really is; None before the first."""
+        return next(iter(self.history(limit=1)), None)
+
     def history(self, *, limit: int = 20) -> tuple[IndexRun, ...]:
         """Runs as they really are, the newest first, in the background or not."""
         with self.catalog.reading() as snapshot:

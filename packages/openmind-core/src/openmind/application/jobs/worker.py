@@ -17,6 +17,7 @@ from openmind.domain.events import EventSink
 from openmind.domain.ids import JobId
 from openmind.domain.job_states import JobAction
 from openmind.domain.jobs import IndexReport, JobState, ProcessMark
+from openmind.domain.sentences import as_sentence
 from openmind.ports.catalog import Catalog
 
 LOOK_EVERY_S = 0.2
@@ -96,7 +97,7 @@ class JobWorker:
         try:
             return self._work(row)
         except OpenMindError as error:
-            row.fail(error.message)
+            row.fail(f"{as_sentence(error.message)} {error.hint}".strip())
             raise
         except KeyboardInterrupt:
             row.fail(WAS_ENDED)

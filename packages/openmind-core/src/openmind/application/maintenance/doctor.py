@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import attrs
 from attrs import frozen
 
 from openmind.application.indexing.service import IndexService
@@ -14,7 +15,7 @@ from openmind.application.recovering.recovery import Recovery
 from openmind.application.recovering.suspicion import damage
 from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain.checkup import Checkup, Finding, Repair
-from openmind.domain.errors import IndexingBusy, StoreReadOnly
+from openmind.domain.errors import CatalogDamaged, IndexingBusy, StoreReadOnly
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
 from openmind.domain.upkeep import HomeCondition
@@ -39,6 +40,13 @@ class Doctor:
         """Look at everything; changes nothing. The stores are compared only while nobody indexes."""
         health = self.storage.examine()
         condition = self.keeper.condition()
+        try:
+            return self._examine_all(health, condition)
+        except CatalogDamaged as damage:
+            told = health if health.damage else attrs.evolve(health, damage=(damage.message,))
+            return self._examine_without_catalog(told, condition)
+
+    def _examine_all(self, health: StorageHealth, condition: HomeCondition) -> Checkup:
         lock, compared = "free", None
         unwritable = unexamined = ""
         try:
@@ -55,18 +63,31 @@ class Doctor:
             *findings.of_writing(unwritable),
             *findings.of_home(condition, idle=compared is not None),
             *findings.of_catalog(health),
-            *(findings.of_stores(compared) if compared is not None else ()),
+            *(findings.of_stores(compared, blocked=bool(condition.blocked)) if compared is not None else ()),
             *(
                 self._of_files()
                 if compared is not None and not any(table.unreadable for table in compared.tables)
                 else ()
             ),
             *findings.of_jobs(self.jobs.current(), self.jobs.now()),
-            *findings.of_plugins(self.plugins),
-            *findings.of_provider(self.provider_health),
+            *self._of_surroundings(),
         )
-        facts = tuple(self._facts(health, condition, lock, compared))
+        facts = (*self._facts_of_home(health, condition), *self._facts_of_memory(compared), ("index lock", lock))
         return Checkup(facts=facts, findings=found, unexamined=unexamined)
+
+    def _examine_without_catalog(self, health: StorageHealth, condition: HomeCondition) -> Checkup:
+        """Say what is wrong all the same: nothing else knows which passages there should be."""
+        found = (
+            *findings.of_home(condition, idle=False),
+            *findings.of_catalog(health),
+            *self._of_surroundings(),
+        )
+        unexamined = "The stores were not compared with each other: the catalog cannot be read"
+        return Checkup(facts=tuple(self._facts_of_home(health, condition)), findings=found, unexamined=unexamined)
+
+    def _of_surroundings(self) -> Iterator[Finding]:
+        yield from findings.of_plugins(self.plugins)
+        yield from findings.of_provider(self.provider_health)
 
     def _of_files(self) -> Iterator[Finding]:
         with self.storage.catalog.reading() as snapshot:
@@ -81,9 +102,16 @@ class Doctor:
             IndexingBusy: something is being indexed.
             StoreError: the memory cannot be written.
         """
-        self.jobs.refuse_beside_job()
+        try:
+            self.jobs.refuse_beside_job()
+            return self._mend()
+        except CatalogDamaged:
+            return Repair(left=self.examine().findings)
+
+    def _mend(self) -> Repair:
+        blocked = self.keeper.condition().blocked  # what stands there is not OpenMind's: only its owner moves it
         with self.storage.index_lock():
-            done = list(self._mend_stores())
+            done = [] if blocked else list(self._mend_stores())
             leftovers = self.keeper.drop_leftovers()
         closed = self.keeper.close_to_others()
         self.storage.catalog.tidy()
@@ -93,21 +121,20 @@ class Doctor:
             done.append(f"Took away from others the right to look into {closed} entries of the home.")
         return Repair(done=tuple(done), left=self.examine().findings)
 
-    def _facts(
-        self, health: StorageHealth, condition: HomeCondition, lock: str, compared: StoreComparison | None
-    ) -> Iterator[tuple[str, str]]:
+    def _facts_of_home(self, health: StorageHealth, condition: HomeCondition) -> Iterator[tuple[str, str]]:
         yield "version", self.version
         yield "home", str(self.home)
         yield from health.versions.items()
+        yield "size on disk", f"{condition.contents.size_bytes / 1e6:,.1f} MB"
+        yield "free on disk", f"{condition.free_bytes / 1e6:,.1f} MB"
+
+    def _facts_of_memory(self, compared: StoreComparison | None) -> Iterator[tuple[str, str]]:
         with self.storage.catalog.reading() as snapshot:
             counts = snapshot.counts()
         yield "files", f"{counts.files:,} known, {counts.indexed_files:,} searchable"
         yield "passages", f"{counts.chunks:,}"
         for found in compared.tables if compared else ():
             yield f"table {found.table.name}", f"{found.table.state.value}, {found.rows:,} rows"
-        yield "size on disk", f"{condition.contents.size_bytes / 1e6:,.1f} MB"
-        yield "free on disk", f"{condition.free_bytes / 1e6:,.1f} MB"
-        yield "index lock", lock
 
     # mending
 

@@ -74,15 +74,16 @@ def of_catalog(health: StorageHealth) -> Iterator[Finding]:
         )
 
 
-def of_stores(compared: StoreComparison) -> Iterator[Finding]:
-    """Where the stores differ."""
+def of_stores(compared: StoreComparison, *, blocked: bool) -> Iterator[Finding]:
+    """Where the stores differ; nothing can be made again while something stands where the passages belong."""
     for found in compared.tables:
         name = found.table.name
         if found.unreadable:
             yield Finding(
                 code="table.unreadable",
                 message=found.unreadable,
-                repair="moves it aside and makes it again from the kept text",
+                repair="" if blocked else "moves it aside and makes it again from the kept text",
+                hint="`openmind doctor --repair` makes it again once the way is free." if blocked else "",
             )
         if found.lost_files:
             yield Finding(

@@ -27,11 +27,14 @@ class CoverageService:
     formats: Formats
 
     def sweep(self) -> Iterator[SourceCoverage]:
-        """Look at every enabled source, one after the other."""
+        """Look at every source, one after the other; a disabled one is only named."""
         with self.catalog.reading() as snapshot:
-            sources = snapshot.sources(enabled_only=True)
+            sources = snapshot.sources()
         for source in sources:
-            yield self._look(source)
+            if source.enabled:
+                yield self._look(source)
+            else:
+                yield SourceCoverage(source_id=source.id, path=source.path, enabled=False)
 
     def unread(self) -> Iterator[UnreadFile]:
         """Name the files of kinds that nothing reads, source by source, in ascending order of their paths."""
