@@ -4,13 +4,14 @@ import ctypes
 import os
 import resource
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 
@@ -251,6 +252,95 @@ def test_a_worker_that_is_killed_leaves_no_helper_and_no_lock(place: Place) -> N
         until(lambda: not any(helper.is_running() for helper in helpers))
         assert place.work(memory).state is JobState.COMPLETED
         assert memory.status().indexed_files == 370
+
+
+def test_a_process_that_reads_and_is_killed_costs_its_file_and_no_other(place: Place) -> None:
+    for number in range(30):
+        (place.notes / f"{number}.html").write_text("<p>heliotrope</p>" + f"<p>w{number} " * 3_000)
+    with place.memory() as memory:
+        launcher = Elsewhere(place.home)
+        place.start(memory, launcher)
+        worker = psutil.Process(launcher.process.pid)
+        until(lambda: worker.children())  # formats are taken apart there; plain text is read by the worker itself
+
+        readers = worker.children()
+        for reader in readers:
+            reader.kill()
+
+        assert "Traceback" not in launcher.ended()
+        ended = memory.jobs.current()
+        assert ended.state is JobState.COMPLETED
+        assert ended.tally.processed == ended.tally.total == 35
+        assert ended.tally.failed <= len(readers)
+
+        assert place.work(memory).state is JobState.COMPLETED
+        assert memory.maintenance.examine().findings == ()
+
+
+@pytest.mark.parametrize("lost", ["data file emptied", "data file cut short", "newest manifest gone"])
+def test_what_a_power_cut_took_from_the_passages_is_made_again_without_reading_a_file(place: Place, lost: str) -> None:
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        before = found(memory)
+    table = place.home / "lancedb" / "chunks.lance"
+    if lost == "newest manifest gone":
+        min((table / "_versions").glob("*.manifest"), key=lambda path: path.name).unlink()  # names count down
+    else:
+        newest = max((table / "data").glob("*.lance"), key=lambda path: path.stat().st_mtime_ns)
+        whole = newest.read_bytes()
+        newest.write_bytes(whole[: len(whole) // 2] if lost == "data file cut short" else b"")
+
+    with place.memory() as memory:
+        again = place.work(memory)
+
+        assert (again.state, again.tally.extracted) == (JobState.COMPLETED, 0)
+        assert found(memory) == before
+        assert memory.maintenance.examine().findings == ()
+
+
+def test_a_home_whose_migration_is_killed_is_brought_up_to_date_by_the_next_job(place: Place) -> None:
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        before = found(memory)
+    catalog = place.home / "openmind.sqlite"
+    older = sqlite3.connect(catalog)
+    for column in ("vectors_wanted", "vectors_made", "worked_s"):
+        older.execute(f"ALTER TABLE index_jobs DROP COLUMN {column}")
+    for column in ("vectors_wanted", "vectors_made"):
+        older.execute(f"ALTER TABLE index_runs DROP COLUMN {column}")
+    older.execute("PRAGMA user_version = 2")
+    older.commit()
+    older.close()
+
+    for step in (4, 6):  # within the transaction of the migration
+        killed = subprocess.run([sys.executable, "-c", KILLED_MIGRATION, str(place.home), str(step)], check=False)
+        assert killed.returncode == -signal.SIGKILL
+        with closing(sqlite3.connect(catalog)) as connection:
+            assert connection.execute("PRAGMA user_version").fetchone() == (2,)
+
+    with place.memory() as memory:
+        assert place.work(memory).state is JobState.COMPLETED
+        assert found(memory) == before
+
+
+KILLED_MIGRATION = """
+import os, signal, sys
+from pathlib import Path
+from openmind_stores.sqlite import migration
+from openmind_stores.sqlite.catalog import SqliteCatalog
+
+run, altered = migration.Link.run, 0
+
+def counted(link, sql, parameters=()):
+    global altered
+    altered += sql.startswith("ALTER TABLE")
+    if altered == int(sys.argv[2]) - 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run(link, sql, parameters)
+
+migration.Link.run = counted
+SqliteCatalog(Path(sys.argv[1])).initialise(written_by=lambda: "0.1.0")
+"""
 
 
 def test_the_same_job_again_leaves_the_same_rows(place: Place) -> None:
