@@ -1,6 +1,7 @@
 """Chunks: passages small enough to embed and to quote."""
 
 import hashlib
+from typing import NamedTuple
 
 from attrs import field, frozen
 
@@ -39,9 +40,8 @@ def passage_hash(text: str) -> int:
     return int.from_bytes(hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "big", signed=True)
 
 
-@frozen(kw_only=True, order=True)
-class ChunkKey:
-    """Names one stored passage."""
+class ChunkKey(NamedTuple):
+    """Names one stored passage. A tuple, since a search compares and hashes thousands of them."""
 
     generation: Generation
     file_id: FileId

@@ -31,7 +31,9 @@ COLUMNS: Mapping[str, str] = {
 }
 NULLABLE = frozenset({"vector"})
 KEY = ("generation", "file_id", "chunk_index")
-WITHOUT_VECTOR = tuple(name for name in COLUMNS if name != "vector")
+OF_A_ROW = tuple(name for name in COLUMNS if name != "id")
+"""What a `ChunkRow` is made of: `id` is for people, and unpacking it takes a third of the time of a row."""
+WITHOUT_VECTOR = tuple(name for name in OF_A_ROW if name != "vector")
 
 
 def row_id(row: ChunkRow) -> str:
@@ -72,7 +74,7 @@ def to_keys(columns: Columns) -> list[ChunkKey]:
 
 def to_rows(columns: Columns) -> list[ChunkRow]:
     """Make rows of columns; without the vector column the rows have no vector."""
-    there = [name for name in COLUMNS if name in columns and name != "id"]
+    there = [name for name in OF_A_ROW if name in columns]
     return [
         _to_row(dict(zip(there, values, strict=True)))
         for values in zip(*(columns[name] for name in there), strict=True)

@@ -17,7 +17,7 @@ from openmind_stores.lance.conditions import of_generations
 from openmind_stores.lance.durability import durable
 from openmind_stores.lance.engine import Caches, Dataset, columns_of_file, spare_memory
 from openmind_stores.lance.errors import REPAIR, is_from_lance, reading, writing
-from openmind_stores.lance.schema import COLUMNS, to_columns, to_rows
+from openmind_stores.lance.schema import COLUMNS, OF_A_ROW, to_columns, to_rows
 from openmind_stores.lance.upkeep import Upkeep, unindexed_words
 
 logger = logging.getLogger(__name__)
@@ -150,7 +150,7 @@ class Table:
                 places = zip(columns["generation"], columns["chunk_index"], row_ids, strict=True)
                 ordered = [row_id for *_, row_id in sorted(cast("Iterable[tuple[int, int, int]]", places))]
                 for portion in in_portions(ordered, ROWS_AT_ONCE):
-                    yield from to_rows(data.take(portion, tuple(COLUMNS)))
+                    yield from to_rows(data.take(portion, OF_A_ROW))
 
     def salvage(self, generations: Collection[Generation], *, without: Collection[str]) -> Iterator[ChunkRow]:
         """Read each data file by itself, but those named: none of them needs a version to be understood."""
@@ -159,7 +159,7 @@ class Table:
             if f"{ROWS[0]}{file.name}" in without:
                 continue
             try:
-                for columns in columns_of_file(file, tuple(COLUMNS)):
+                for columns in columns_of_file(file, OF_A_ROW):
                     yield from (row for row in to_rows(columns) if row.generation in wanted)
             except BaseException as error:
                 if not is_from_lance(error):
