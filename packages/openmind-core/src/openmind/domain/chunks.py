@@ -45,7 +45,7 @@ class ChunkKey(NamedTuple):
 
     generation: Generation
     file_id: FileId
-    index: int
+    index: int  # type: ignore[assignment]  # hides a method of tuples that makes no sense here
 
 
 @frozen(kw_only=True)
