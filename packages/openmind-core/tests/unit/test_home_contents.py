@@ -18,6 +18,8 @@ OWN = [
     "index.lock",
     "catalog.lock",
     "serve.lock",
+    "notebook.json",
+    ".notebook.json.abc",
     "lancedb/chunks.lance/data/1.lance",
     "lancedb/chunks_2.lance/_versions/1.manifest",
     "lancedb/chunks.lance.broken-1/data/1.lance",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from openmind.domain.errors import ConfigError, ModelNotFound, ProviderError
 from openmind.domain.models import ModelAction, ModelInfo, ModelSelection, ProviderHealth
+from openmind.ports.notebook import FORGETFUL, Notebook
 
 from openmind_lmstudio import policy
 from openmind_lmstudio.address import Address
@@ -33,17 +34,20 @@ class OpenAICompatibleProvider:
     Args:
         config: the section `[provider]`.
         connection: to the server; made from the config when it is not given.
+        notebook: where what is learnt of its models is kept.
 
     Raises:
         ConfigError: the server is on another machine and that was not allowed.
     """
 
-    def __init__(self, config: OpenAICompatibleConfig, *, connection: Connection | None = None) -> None:
+    def __init__(
+        self, config: OpenAICompatibleConfig, *, connection: Connection | None = None, notebook: Notebook = FORGETFUL
+    ) -> None:
         address = Address.parse(config.base_url)
         address.require_local(allow_remote=config.allow_remote)
         self._connection = connection or Connection(address, server=_SERVER, token_env=config.api_token_env)
         self._turns = Turns()
-        self._habits = Habits()
+        self._habits = Habits(notebook, server=address.shown)
 
     @property
     def display_name(self) -> str:

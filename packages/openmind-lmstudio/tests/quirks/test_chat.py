@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
 from lmstudio_server import ScriptedServer, llm, steps
+from openmind.adapters.notebook_file import NotebookFile
 from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotLoaded, ProviderError, ProviderUnreachable
 from openmind.ports.answer_provider import Prompt, Reply
@@ -13,6 +15,7 @@ from openmind_lmstudio import policy
 from openmind_lmstudio.answers import ServedAnswers
 from openmind_lmstudio.chat import ChatRequest
 from openmind_lmstudio.client import LMStudioClient
+from openmind_lmstudio.config import LMStudioConfig
 from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.errors import ConversationLost
 from openmind_lmstudio.provider import LMStudioProvider
@@ -232,6 +235,27 @@ def test_a_model_that_answered_without_a_thought_speaks_at_once_from_then_on(
 
     assert first == [AnswerText("It is dry.")]
     assert second == [AnswerText("It is"), AnswerText(" dry.")]
+
+
+def test_what_was_learnt_of_a_model_is_known_to_the_next_process(
+    server: ScriptedServer, connection: Connection, tmp_path: Path
+) -> None:
+    server.studio.models.append(llm("acme/thinker", reasoning=("off", "low", "high")))
+    server.studio.answer = ["It is", " dry."]
+
+    def asked_in_a_process() -> list[Event]:
+        notebook = NotebookFile(tmp_path / "notebook.json", "lmstudio")
+        provider = LMStudioProvider(LMStudioConfig(base_url=server.base_url), connection=connection, notebook=notebook)
+        return spoken(provider.answerer("acme/thinker").stream(PROMPT))[:-1]
+
+    assert asked_in_a_process() == [AnswerText("It is dry.")]
+    assert asked_in_a_process() == [AnswerText("It is"), AnswerText(" dry.")]
+
+    server.studio.answer = ["Let me see.", "</think>", "It is dry."]  # another template under the same name
+    asked_in_a_process()
+    assert asked_in_a_process() == [AnswerText("It is dry.")]
+    server.studio.answer = ["It is", " dry."]
+    assert asked_in_a_process() == [AnswerText("It is dry.")]
 
 
 def test_what_broke_off_before_it_was_certain_to_be_an_answer_is_not_shown(

@@ -50,6 +50,11 @@ class Home:
         return self.folder / "api_token"
 
     @property
+    def notebook(self) -> Path:
+        """What providers learnt about their models."""
+        return self.folder / "notebook.json"
+
+    @property
     def serve_lock(self) -> Path:
         return self.folder / "serve.lock"
 

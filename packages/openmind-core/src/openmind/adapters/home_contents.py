@@ -16,10 +16,10 @@ from openmind.domain.upkeep import HomeCondition, HomeContents, HomeEntry
 _JOB = r"index-.+\.log"
 _LOG = r"openmind\.log(\.\d+)?|api\.jsonl(\.\d+)?|openmind-crash-.+\.log"
 _FILES = re.compile(
-    rf"config\.toml|openmind\.sqlite(-wal|-shm|-journal)?|api_token|(index|catalog|serve)\.lock|{re.escape(MARKER)}"
-    r"|\.config\.toml\..+|\.api_token\..+"
+    rf"config\.toml|openmind\.sqlite(-wal|-shm|-journal)?|api_token|notebook\.json|(index|catalog|serve)\.lock|{re.escape(MARKER)}"
+    r"|\.config\.toml\..+|\.api_token\..+|\.notebook\.json\..+"
 )
-"""Files at the top; the last two are drafts of a process that died while it wrote."""
+"""Files at the top; the last three are drafts of a process that died while it wrote."""
 _FOLDERS = {
     "lancedb": re.compile(r"chunks(_\d+)?\.lance(\.broken-\d+)?"),
     "logs": re.compile(f"{_JOB}|{_LOG}"),

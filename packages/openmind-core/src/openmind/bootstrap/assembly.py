@@ -64,6 +64,7 @@ class Assembly:
             registry=self.plugins.providers,
             config=self.config,
             config_file=self.home.config_file,
+            notebook_file=self.home.notebook,
             journal=self.journal(),
         )
 

@@ -9,6 +9,7 @@ import attrs
 from attrs import define, field
 
 from openmind.adapters.jsonl_logging import JsonlJournal
+from openmind.adapters.notebook_file import NotebookFile
 from openmind.adapters.toml_config import ConfigFile, structure
 from openmind.application.models.contained import contained
 from openmind.application.models.embedders import Embedders
@@ -30,6 +31,7 @@ class Providers:
     registry: ProviderRegistry
     config: Config
     config_file: Path
+    notebook_file: Path
     journal: JsonlJournal
     _providers: dict[str, ModelProvider] = field(factory=dict, init=False)
     _embedders: dict[tuple[str, str], EmbeddingProvider] = field(factory=dict, init=False)
@@ -71,12 +73,13 @@ class Providers:
         """
         found = self.registry.registered(choice.name)
         package, settings = found.distribution, self._understood(choice)
+        notebook = NotebookFile(self.notebook_file, choice.name)
 
         def not_closed(error: OpenMindError) -> None:
             self.journal.note("provider.not_closed", provider=choice.name, package=package, code=error.code)
 
         return contained(
-            lambda: found.value.factory(settings), name=choice.name, package=package, not_closed=not_closed
+            lambda: found.value.make(settings, notebook), name=choice.name, package=package, not_closed=not_closed
         )
 
     def settings(self) -> Mapping[str, object]:

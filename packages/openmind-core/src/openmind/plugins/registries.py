@@ -12,6 +12,7 @@ from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.errors import ConfigError, OpenMindError, PluginError
 from openmind.ports.extractor import Extractor, ExtractorInfo
 from openmind.ports.model_provider import ModelProvider
+from openmind.ports.notebook import Notebook
 from openmind.ports.ocr_engine import OcrEngine
 from openmind.ports.storage import Storage
 
@@ -43,6 +44,7 @@ class ExtractionTools:
 ExtractorFactory = Callable[[ExtractionTools], Extractor]
 StorageFactory = Callable[[Path], Storage]
 ProviderFactory = Callable[[Any], ModelProvider]
+NotingFactory = Callable[[Any, Notebook], ModelProvider]
 
 
 @frozen
@@ -189,6 +191,11 @@ class ProviderEntry:
 
     factory: ProviderFactory
     config: type[Any] | None
+    noting: NotingFactory | None = None
+
+    def make(self, settings: object, notebook: Notebook) -> ModelProvider:
+        """Build the provider, with a notebook if it wants one."""
+        return self.factory(settings) if self.noting is None else self.noting(settings, notebook)
 
 
 class ProviderRegistry(Registry[ProviderEntry]):
@@ -197,18 +204,28 @@ class ProviderRegistry(Registry[ProviderEntry]):
     def __init__(self) -> None:
         super().__init__("provider")
 
-    def add(self, name: str, factory: ProviderFactory, *, config: type[Any] | None = None) -> None:
+    def add(
+        self,
+        name: str,
+        factory: ProviderFactory,
+        *,
+        config: type[Any] | None = None,
+        noting: NotingFactory | None = None,
+    ) -> None:
         """Register a provider.
 
         Args:
             name: what people write in `[provider] name`.
             factory: takes an object of `config`, or None without one, and returns the provider.
             config: a frozen attrs class whose fields are the other keys of `[provider]`.
+            noting: does what `factory` does where there is a home, with a `Notebook` in it as a second argument.
         """
         _check_factory(factory, self.kind)
+        if noting is not None:
+            _check_factory(noting, self.kind)
         if config is not None and not attrs.has(config):
             raise PluginError(f"the configuration of the provider “{name}” is no attrs class")
-        self._put(name, ProviderEntry(factory, config))
+        self._put(name, ProviderEntry(factory, config, noting))
 
 
 class StoreRegistry(Registry[StorageFactory]):
