@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 from openmind.adapters.notebook_file import MOST_NOTES, NotebookFile
+from openmind.ports.notebook import FORGETFUL, Notebook
+from openmind.testing.contracts.notebook import NotebookContract
 
 
 @pytest.fixture
@@ -17,6 +19,18 @@ def test_a_note_is_there_for_the_next_process_and_for_its_own_section(path: Path
     assert NotebookFile(path, "lmstudio").look_up("http://localhost:1234 acme") == "speaks"
     assert NotebookFile(path, "other").look_up("http://localhost:1234 acme") == ""
     assert path.stat().st_mode & 0o077 == 0
+
+
+class TestNotebookFile(NotebookContract):
+    @pytest.fixture
+    def notebook(self, path: Path) -> Notebook:
+        return NotebookFile(path, "x")
+
+
+class TestForgetful(NotebookContract):
+    @pytest.fixture
+    def notebook(self) -> Notebook:
+        return FORGETFUL
 
 
 def test_a_later_note_takes_the_place_of_the_former(path: Path) -> None:
