@@ -1,6 +1,7 @@
 """Finds the text that a batch fails because of."""
 
 from collections.abc import Callable
+from math import hypot
 
 from openmind.domain.errors import ContextOverflow, PassageRefused, ProviderError
 from openmind.domain.vectors import Vectors
@@ -9,6 +10,8 @@ from openmind_lmstudio.errors import EngineCrashed, RequestRefused, ServerFailed
 from openmind_lmstudio.vectors import NoVector
 
 HARMLESS = "OpenMind"
+DIVISIBLE = 64
+"""Characters of a text that may still be divided when it is too long."""
 RECOVERY_S = 1.0
 """What an engine gets to come back after a crash."""
 
@@ -36,6 +39,8 @@ def embed_or_isolate(batch: list[str], send: Send, *, sleep: Callable[[float], N
     except NoVector as error:
         raise _blame(batch[error.index], start + error.index, send, error) from error
     except _BATCH_FAILURES as error:
+        if len(batch) == 1 and isinstance(error, ContextOverflow) and len(batch[0]) >= DIVISIBLE:
+            return _in_halves(batch[0], send, sleep, start)
         _recover(error, sleep)
         if len(batch) == 1:
             return _try_again(batch, send, sleep, start)
@@ -43,6 +48,22 @@ def embed_or_isolate(batch: list[str], send: Send, *, sleep: Callable[[float], N
     first = embed_or_isolate(batch[:middle], send, sleep=sleep, start=start)
     second = embed_or_isolate(batch[middle:], send, sleep=sleep, start=start + middle)
     return Vectors.concat([first, second], first.dimension)
+
+
+def _in_halves(text: str, send: Send, sleep: Callable[[float], None], start: int) -> Vectors:
+    """Embed a text that a server finds too long as the mean of its halves.
+
+    llama.cpp's server takes no more than its physical batch, 512 tokens where nobody said otherwise, whatever the
+    window is that it tells.
+    """
+    middle = len(text) // 2
+    halves = [part.strip() or HARMLESS for part in (text[:middle], text[middle:])]
+    parts = [embed_or_isolate([half], send, sleep=sleep, start=start) for half in halves]
+    dimension = parts[0].dimension
+    rows = Vectors.concat(parts, dimension).rows()
+    sums = list(map(sum, zip(*rows, strict=True)))
+    length = hypot(*sums)
+    return Vectors.from_rows([[total / length for total in sums] if length > 0 else rows[0]], dimension)
 
 
 def _try_again(batch: list[str], send: Send, sleep: Callable[[float], None], start: int) -> Vectors:

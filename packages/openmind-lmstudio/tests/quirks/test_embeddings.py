@@ -5,6 +5,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from math import hypot
 from typing import Any
 
 import pytest
@@ -234,6 +235,23 @@ def test_a_text_that_is_refused_is_found(
         embedder.embed(["a", "b", "poison", "c"], role="passage")
 
     assert raised.value.index == 2
+
+
+def test_a_text_that_the_server_finds_too_long_is_embedded_in_parts(
+    server: ScriptedServer, embedder: ServedEmbeddings
+) -> None:
+    refusal = steps.reply(500, steps.openai("input is too large to process. increase the physical batch size"))
+
+    def narrow(exchange: Any) -> None:
+        too_long = any(len(text) > 600 for text in exchange.request.body["input"])
+        (refusal if too_long else steps.normal)(exchange)
+
+    server.always(EMBED, narrow)
+
+    vectors = embedder.embed(["a", "well " * 300, "b"], role="passage")
+
+    assert [hypot(*row) for row in vectors.rows()] == pytest.approx([1.0, 1.0, 1.0], abs=1e-5)
+    assert max(len(text) for body in server.posts(EMBED)[-3:] for text in body["input"]) <= 600
 
 
 def test_a_slow_text_is_given_up_with_smaller_batches(server: ScriptedServer, impatient: ServedEmbeddings) -> None:

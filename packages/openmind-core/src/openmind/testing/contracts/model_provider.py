@@ -4,6 +4,7 @@ import pytest
 
 from openmind.domain.errors import ModelNotFound, ProviderError
 from openmind.ports.model_provider import ModelProvider
+from openmind.testing.contracts.image_describer import PNG
 
 UNKNOWN = "no-such-model-anywhere"
 
@@ -72,16 +73,16 @@ class ModelProviderContract:
     def test_chat_models_are_made_or_refused_as_a_whole(self, provider: ModelProvider) -> None:
         if any(model.type == "llm" for model in provider.models()):
             assert provider.answerer(UNKNOWN).model == UNKNOWN
-        else:
+        else:  # who has to ask for that makes it first
             with pytest.raises(ModelNotFound):
-                provider.answerer(UNKNOWN)
+                provider.answerer(UNKNOWN).context_chars()
 
     def test_describers_are_made_or_refused_as_a_whole(self, provider: ModelProvider) -> None:
         if any(model.supports_images for model in provider.models()):
             provider.describer(UNKNOWN)
         else:
             with pytest.raises(ModelNotFound):
-                provider.describer(UNKNOWN)
+                provider.describer(UNKNOWN).describe(PNG, media_type="image/png")
 
     def test_it_selects_only_models_that_it_has(self, provider: ModelProvider) -> None:
         selection = provider.selection()
