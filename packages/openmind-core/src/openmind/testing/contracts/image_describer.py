@@ -1,6 +1,7 @@
 """What every model that sees promises."""
 
 import base64
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -32,6 +33,12 @@ class ImageDescriberContract:
 
     def test_its_length_can_be_asked_for(self, describer: ImageDescriber) -> None:
         assert describer.describe(PNG, media_type="image/png", max_new_tokens=64).strip()
+
+    def test_threads_share_it(self, describer: ImageDescriber) -> None:
+        with ThreadPoolExecutor(4) as pool:
+            told = list(pool.map(lambda _: describer.describe(PNG, media_type="image/png"), range(8)))
+
+        assert all(description.strip() for description in told)
 
     def test_without_a_server_that_is_told(self, unreachable: ImageDescriber) -> None:
         with pytest.raises(ProviderUnreachable):

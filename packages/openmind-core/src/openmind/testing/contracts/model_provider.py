@@ -1,5 +1,7 @@
 """What every model provider promises."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from openmind.domain.errors import ModelNotFound, ProviderError
@@ -55,6 +57,20 @@ class ModelProviderContract:
 
         assert action.model == UNKNOWN
         assert action.skipped
+
+    def test_unloading_answers_each_key_in_order(self, provider: ModelProvider) -> None:
+        known = embedding_model(provider)
+        provider.load([known])
+
+        assert [action.model for action in provider.unload([UNKNOWN, known])] == [UNKNOWN, known]
+
+    def test_threads_share_it(self, provider: ModelProvider) -> None:
+        keys = {model.key for model in provider.models()}
+
+        with ThreadPoolExecutor(4) as pool:
+            listed = list(pool.map(lambda _: {model.key for model in provider.models()}, range(8)))
+
+        assert listed == [keys] * 8
 
     def test_its_embedding_model_embeds(self, provider: ModelProvider) -> None:
         embedder = provider.embedder(embedding_model(provider))
