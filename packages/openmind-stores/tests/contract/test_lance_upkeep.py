@@ -11,6 +11,7 @@ from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, count
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import Caches, Dataset
 from openmind_stores.lance.policy import UpkeepPolicy
+from openmind_stores.lance.upkeep import WORDS_INDEX
 
 SMALL = UpkeepPolicy(most_segments=4, vector_index_rows=300, rows_per_partition=50, most_tiny_files=3)
 
@@ -186,3 +187,38 @@ def test_an_emptied_table_keeps_no_word_of_what_it_held(store: LanceChunkStore) 
     assert [path for path in files if b"zanzibarquartz" in path.read_bytes()] == []
     grow(store, 2, 3)
     assert len(ask(store, "alpha").words) == 100
+
+
+def test_purging_lost_files_builds_only_the_segments_of_words_anew_that_held_them(tmp_path: Path) -> None:
+    store = LanceChunkStore(tmp_path, policy=UpkeepPolicy(cheap_rows=100))
+    store.create(TABLE, dimension=8)
+    store.add(TABLE, [row(1, i, f"alpha w{i}") for i in range(300)])
+    store.fold(TABLE)
+    for generation, word in ((2, "zanzibarquartz"), (3, "tanager")):
+        store.add(TABLE, [row(generation, i, f"alpha {word}") for i in range(40)])
+        store.fold(TABLE)
+    [large, small] = segments_of_words(store).items()
+    assert len(small[1]) == 2, "the segments of both small files were merged"
+
+    store.delete(TABLE, [Generation(2)])
+    store.purge(TABLE)
+    store.clean(TABLE, older_than_s=0)
+
+    after = segments_of_words(store)
+    assert len(after) == 2
+    assert after[large[0]] == large[1]
+    assert small[0] not in after
+    files = [path for path in store.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if b"zanzibarquartz" in path.read_bytes()] == []
+    assert len(ask(store, "tanager").words) == 40
+    assert len(ask(store, "alpha", limit=1_000).words) == 340
+    store.add(TABLE, [row(4, 0, "alpha omega")])
+    store.fold(TABLE)
+    assert store.health().unindexed_rows == {TABLE: 0}
+    assert keys(ask(store, "omega").words) == [(4, 0)]
+
+
+def segments_of_words(store: LanceChunkStore) -> dict[str, frozenset[int]]:
+    [found] = [each for each in opened(store).native.describe_indices() if each.name == WORDS_INDEX]
+    segments = {each.uuid: frozenset(each.fragment_ids) for each in found.segments}
+    return dict(sorted(segments.items(), key=lambda pair: min(pair[1])))

@@ -9,12 +9,12 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import numpy as np
 from attrs import field, frozen
@@ -79,6 +79,33 @@ M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 MALLOC_OPTIONS = ((M_ARENA_MAX, 2), (M_MMAP_THRESHOLD, MB // 4), (M_TRIM_THRESHOLD, MB))
 ENCODINGS: Mapping[str, dict[str, str]] = {"id": {"lance-encoding:compression": "zstd"}}
 """Where Lance's own choice takes twice the room. Running text takes more room as zstd."""
+
+
+class WordsOptions(TypedDict):
+    """How Lance takes in the words of a row."""
+
+    base_tokenizer: str
+    language: str
+    stem: bool
+    remove_stop_words: bool
+    with_position: bool
+    max_token_length: int
+    lower_case: bool
+    ascii_folding: bool
+    num_workers: int
+
+
+WORDS_OPTIONS = WordsOptions(
+    base_tokenizer="whitespace",
+    language="English",
+    stem=True,
+    remove_stop_words=False,
+    with_position=True,
+    max_token_length=1_000,
+    lower_case=False,
+    ascii_folding=False,
+    num_workers=1,
+)
 ScalarIndex = Literal["BTREE", "BITMAP"]
 
 
@@ -268,6 +295,17 @@ class Dataset:
             if any(not there.issuperset(segment.fragment_ids) for segment in each.segments)
         )
 
+    def outdated_segments(self, name: str) -> list[frozenset[int]]:
+        """For each segment of an index that holds rows of files of which nothing is left: the files it shall cover."""
+        there = frozenset(fragment.fragment_id for fragment in self.native.get_fragments())
+        covered = [
+            frozenset(segment.fragment_ids)
+            for each in self.native.describe_indices()
+            if each.name == name
+            for segment in each.segments
+        ]
+        return [files & there for files in covered if not files <= there]
+
     def index_names(self) -> frozenset[str]:
         return frozenset(each.name for each in self.native.describe_indices())
 
@@ -281,21 +319,21 @@ class Dataset:
     def build_words_index(self, column: str, *, name: str, memory_mb: int) -> None:
         """Index words that come analysed: what is left to do is to part them at blanks and to stem them."""
         self.native.create_scalar_index(
+            column, "INVERTED", name=name, replace=True, memory_limit=memory_mb, **WORDS_OPTIONS
+        )
+
+    def build_words_segment(self, column: str, *, name: str, memory_mb: int, files: Collection[int]) -> None:
+        """Index the words of some files anew, in place of the segments that cover these; the others stay."""
+        segment = self.native.create_index_uncommitted(
             column,
             "INVERTED",
             name=name,
             replace=True,
-            base_tokenizer="whitespace",
-            language="English",
-            stem=True,
-            remove_stop_words=False,
-            with_position=True,
-            max_token_length=1_000,
-            lower_case=False,
-            ascii_folding=False,
+            fragment_ids=sorted(files),
             memory_limit=memory_mb,
-            num_workers=1,
+            **WORDS_OPTIONS,
         )
+        self.native.commit_existing_index_segments(name, column, [segment])
 
     def build_vector_index(self, column: str, *, name: str, partitions: int) -> None:
         self.native.create_index(column, "IVF_SQ", name=name, metric="cosine", num_partitions=partitions, replace=True)

@@ -36,7 +36,10 @@ class Upkeep:
         self._compact(data)  # last, since only files that share their index segments can be joined
 
     def purge(self, data: Dataset) -> None:
-        """Write the files anew that hold deleted rows, however few, and the indexes that hold rows of lost files."""
+        """Write the files anew that hold deleted rows, however few, and what holds rows of lost files of the indexes.
+
+        Of the text index, by far the largest, only the segments that do.
+        """
         fragments = data.fragments()
         if not fragments:  # there is no file to write anew, and the indexes still tell of all that was there
             self._begin_anew(data)
@@ -48,7 +51,14 @@ class Upkeep:
         if VECTOR_INDEX in outdated and data.count("vector IS NOT NULL") < self.policy.vector_index_rows:
             data.drop_index(VECTOR_INDEX)
             outdated -= {VECTOR_INDEX}
+        if WORDS_INDEX in outdated:
+            or_anew(data, WORDS_INDEX, self._renew_outdated_words, self._build_words_index)
+            outdated -= {WORDS_INDEX}
         self.renew(data, outdated)
+
+    def _renew_outdated_words(self, data: Dataset) -> None:
+        for files in data.outdated_segments(WORDS_INDEX):
+            data.build_words_segment("words", name=WORDS_INDEX, memory_mb=self.policy.text_build_mb, files=files)
 
     def _begin_anew(self, data: Dataset) -> None:
         if VECTOR_INDEX in data.index_names():
