@@ -3,9 +3,13 @@
 import os
 import shutil
 
+import attrs
 import pytest
 from openmind.domain.errors import CatalogDamaged
 from openmind.domain.search import SearchState
+from openmind.ports.catalog import Catalog
+from openmind.ports.chunk_store import ChunkStore
+from openmind.ports.storage import Storage
 
 
 @pytest.fixture
@@ -152,6 +156,42 @@ def test_every_damage_is_told_by_status_and_mended_by_the_next_run_without_readi
         assert not memory.search("number7").degraded
         assert [hit.path for number in range(30) for hit in memory.search(f"number{number}").hits] == before
         assert memory.index().notices == ()
+
+
+@attrs.define
+class Watched:
+    """A storage that counts how often its index is looked at."""
+
+    storage: Storage
+    looks: int = 0
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.storage.catalog
+
+    @property
+    def chunks(self) -> ChunkStore:
+        self.looks += 1
+        return self.storage.chunks
+
+    def size_bytes(self) -> int:
+        return 0
+
+
+def test_status_looks_at_the_files_of_the_index_only_while_nobody_writes_them(world, indexed) -> None:
+    world.write("new.txt", "a heliotrope that is new")
+    storage = Watched(indexed.storage)
+    watching = attrs.evolve(indexed, storage=storage)
+    seen = []
+
+    def look(_: object) -> None:
+        before = storage.looks
+        seen.append((watching.status().indexing_state is not None, storage.looks - before))
+
+    indexed.index(progress=look)
+    look(None)
+
+    assert set(seen) == {(True, 0), (False, 1)}
 
 
 def test_a_search_that_meets_damage_which_left_no_trace_makes_the_next_run_look_closely(world, indexed) -> None:

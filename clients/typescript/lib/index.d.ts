@@ -57,6 +57,8 @@ export declare class OpenMind {
     selectModels(selection: api.Selection, options?: Abortable): Promise<api.SelectionResult>;
     sources(options?: Abortable): Promise<api.Source[]>;
     addSource(path: string, recursive?: boolean, options?: Abortable): Promise<api.Source>;
+    /** Changes how a folder is read, and whether. */
+    changeSource(sourceId: string, change: api.SourceChange, options?: Abortable): Promise<api.Source>;
     removeSource(sourceId: string, options?: Abortable): Promise<api.Removal>;
     startIndex(options?: Abortable): Promise<api.Job>;
     indexStatus(options?: Abortable): Promise<api.Job>;

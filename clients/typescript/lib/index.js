@@ -73,6 +73,10 @@ export class OpenMind {
     addSource(path, recursive = true, options = {}) {
         return this.#json("POST", "/sources", { path, recursive }, options);
     }
+    /** Changes how a folder is read, and whether. */
+    changeSource(sourceId, change, options = {}) {
+        return this.#json("PATCH", `/sources/${encodeURIComponent(sourceId)}`, change, options);
+    }
     removeSource(sourceId, options = {}) {
         return this.#json("DELETE", `/sources/${encodeURIComponent(sourceId)}`, undefined, options);
     }

@@ -115,6 +115,12 @@ export interface Source {
     ocr: boolean;
     code: boolean;
 }
+/** What is not said stays as it is. */
+export interface SourceChange {
+    enabled?: boolean;
+    ocr?: boolean;
+    code?: boolean;
+}
 export interface Removal {
     source_id: string;
     source_path: string;

@@ -44,7 +44,7 @@ export class OpenMindError extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "PUT" | "DELETE";
+type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export class OpenMind {
   readonly #baseUrl: string;
@@ -96,6 +96,11 @@ export class OpenMind {
 
   addSource(path: string, recursive = true, options: Abortable = {}): Promise<api.Source> {
     return this.#json("POST", "/sources", { path, recursive }, options);
+  }
+
+  /** Changes how a folder is read, and whether. */
+  changeSource(sourceId: string, change: api.SourceChange, options: Abortable = {}): Promise<api.Source> {
+    return this.#json("PATCH", `/sources/${encodeURIComponent(sourceId)}`, change, options);
   }
 
   removeSource(sourceId: string, options: Abortable = {}): Promise<api.Removal> {

@@ -138,6 +138,13 @@ export interface Source {
   code: boolean;
 }
 
+/** What is not said stays as it is. */
+export interface SourceChange {
+  enabled?: boolean;
+  ocr?: boolean;
+  code?: boolean;
+}
+
 export interface Removal {
   source_id: string;
   source_path: string;

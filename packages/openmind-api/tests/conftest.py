@@ -184,6 +184,9 @@ class Api:
     def put(self, path: str, body: Any) -> httpx.Response:
         return self.http.put(f"/api/v1{path}", json=body)
 
+    def patch(self, path: str, body: Any) -> httpx.Response:
+        return self.http.patch(f"/api/v1{path}", json=body)
+
     def delete(self, path: str) -> httpx.Response:
         return self.http.delete(f"/api/v1{path}")
 

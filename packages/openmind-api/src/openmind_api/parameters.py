@@ -7,8 +7,10 @@ from openmind_api import problems
 from openmind_api.refused import Refused
 
 
-def only_known_parameters(connection: ASGIConnection, handler: BaseRouteHandler) -> None:  # type: ignore[type-arg]
+async def only_known_parameters(connection: ASGIConnection, handler: BaseRouteHandler) -> None:  # type: ignore[type-arg]
     """Refuse unknown query parameters where there are known ones; elsewhere they change nothing.
+
+    Awaits nothing, but a plain function would be run in a thread of its own for each request.
 
     Raises:
         Refused

@@ -264,8 +264,43 @@ def test_what_cannot_be_a_source_is_refused(world, api) -> None:
     problem(api.post("/sources", {"path": str(world.notes / "plants")}), 409, "source.overlaps")
 
 
-def test_an_unknown_source_cannot_be_removed(api) -> None:
+def test_an_unknown_source_cannot_be_changed_or_removed(api) -> None:
     problem(api.delete("/sources/src_000000000000"), 404, "source.not_found")
+    problem(api.patch("/sources/src_000000000000", {"ocr": False}), 404, "source.not_found")
+
+
+def test_how_a_source_is_read_can_be_changed_one_by_one(world, api) -> None:
+    source = api.post("/sources", {"path": str(world.notes)}).json()
+    one = f"/sources/{source['id']}"
+
+    for change in ({"ocr": False}, {"code": True}, {"enabled": False}, {"enabled": True, "code": False}):
+        source |= change
+        changed = api.patch(one, change)
+        assert (changed.status_code, changed.json()) == (200, source)
+        assert api.get("/sources").json()["sources"] == [source]
+
+
+def test_a_disabled_source_is_not_found_until_it_is_enabled(world) -> None:
+    world.index()
+    with world.served() as api:
+        one = f"/sources/{api.get('/sources').json()['sources'][0]['id']}"
+
+        def found() -> list[str]:
+            return [hit["file_name"] for hit in api.post("/search", {"query": "heliotrope"}).json()["results"]][:1]
+
+        assert found() == ["heliotrope.txt"]
+        api.patch(one, {"enabled": False})
+        assert found() == []
+        api.patch(one, {"enabled": True})
+        assert found() == ["heliotrope.txt"]
+
+
+@pytest.mark.parametrize("change", [{}, {"enabled": None}, {"ocr": 1}, {"path": "/"}, {"recursive": False}, []])
+def test_a_change_that_says_nothing_or_anything_else_is_refused(world, api, change) -> None:
+    source = api.post("/sources", {"path": str(world.notes)}).json()
+
+    problem(api.patch(f"/sources/{source['id']}", change), 422, "request.invalid")
+    assert api.get("/sources").json()["sources"] == [source]
 
 
 # Indexing

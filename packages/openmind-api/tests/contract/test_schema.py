@@ -16,6 +16,7 @@ PATHS = {
     ("put", "/api/v1/models/selection"),
     ("get", "/api/v1/sources"),
     ("post", "/api/v1/sources"),
+    ("patch", "/api/v1/sources/{source_id}"),
     ("delete", "/api/v1/sources/{source_id}"),
     ("post", "/api/v1/index/start"),
     ("get", "/api/v1/index/status"),
@@ -65,7 +66,16 @@ def test_bodies_admit_no_unknown_fields(document, operations) -> None:
     bodies = [operation["requestBody"] for operation in operations.values() if "requestBody" in operation]
     names = [body["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2] for body in bodies]
 
-    assert set(names) == {"ModelKeys", "Selection", "NewSource", "Nothing", "Search", "Ask", "FileToOpen"}
+    assert set(names) == {
+        "ModelKeys",
+        "Selection",
+        "NewSource",
+        "SourceChange",
+        "Nothing",
+        "Search",
+        "Ask",
+        "FileToOpen",
+    }
     for name in names:
         assert document["components"]["schemas"][name]["additionalProperties"] is False
 

@@ -158,13 +158,14 @@ def test_it_manages_sources_indexing_and_models(world, api) -> None:
         print((await openmind.selectModels({ embedding_model: "builtin" })).embedding_model);
         print((await openmind.loadModels()).length);
         print((await openmind.sources()).length);
+        print((await openmind.changeSource(source.id, { enabled: false })).enabled);
         print((await openmind.removeSource(source.id)).files_removed);
         try { await openmind.stopIndex(); } catch (error) { print(error.code); }
     """
 
     found = node(code, api.port, str(world.notes))
 
-    assert found == [["completed", 3], "completed", "builtin", 1, 1, 3, "job.not_found"]
+    assert found == [["completed", 3], "completed", "builtin", 1, 1, False, 3, "job.not_found"]
 
 
 def test_leaving_the_loop_stops_the_model(world, slow, waited) -> None:

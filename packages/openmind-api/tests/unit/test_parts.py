@@ -1,5 +1,6 @@
 """Small parts: slots, cursors, events, error messages, the log."""
 
+import inspect
 import json
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -15,6 +16,7 @@ from openmind_api.access_log import AccessLine, ServerLog
 from openmind_api.bodies import located
 from openmind_api.cursors import after_of, cursor_of
 from openmind_api.described import MEANING
+from openmind_api.parameters import only_known_parameters
 from openmind_api.refused import Refused
 from openmind_api.slots import Slots
 from openmind_api.sse import error_event, event
@@ -160,3 +162,7 @@ def test_a_log_that_cannot_be_written_is_no_reason_to_fail(tmp_path, capfd) -> N
     log.close()
 
     assert capfd.readouterr() == ("", "")
+
+
+def test_parameters_are_checked_without_a_thread() -> None:
+    assert inspect.iscoroutinefunction(only_known_parameters)

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from litestar import delete, get, post
+from litestar import delete, get, patch, post
 from litestar.params import JSONBody
 from openmind.domain.contract import Object, removal_object, source_object
 from openmind.domain.ids import SourceId
@@ -11,7 +11,7 @@ from openmind_api.bodies import StrictBody
 from openmind_api.described import SOURCE_ID, answers, fails
 from openmind_api.injected import Live
 from openmind_api.schemas import replies
-from openmind_api.schemas.requests import NewSource
+from openmind_api.schemas.requests import NewSource, SourceChange, said
 
 
 @get("/sources", sync_to_thread=True, responses=answers(replies.Sources))
@@ -35,6 +35,23 @@ def add_source(data: JSONBody[NewSource], live: Live) -> Object:
         return source_object(memory.sources.add(data.path, recursive=data.recursive))
 
 
+@patch(
+    "/sources/{source_id:str}",
+    status_code=200,
+    sync_to_thread=True,
+    dto=StrictBody[SourceChange],
+    return_dto=None,
+    responses=answers(replies.Source) | fails(404),
+)
+def change_source(source_id: Annotated[str, SOURCE_ID], data: JSONBody[SourceChange], live: Live) -> Object:
+    """Change how a folder is read, and whether. The next run of indexing reads what is concerned."""
+    with live.current() as memory:
+        changed = memory.sources.change(
+            SourceId(source_id), enabled=said(data.enabled), ocr=said(data.ocr), code=said(data.code)
+        )
+    return source_object(changed)
+
+
 @delete(
     "/sources/{source_id:str}",
     status_code=200,
@@ -47,4 +64,4 @@ def remove_source(source_id: Annotated[str, SOURCE_ID], live: Live) -> Object:
         return removal_object(memory.sources.dismiss(SourceId(source_id)))
 
 
-ROUTES = (list_sources, add_source, remove_source)
+ROUTES = (list_sources, add_source, change_source, remove_source)

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -17,6 +17,8 @@ from openmind.domain.search import (
     SearchFilters,
     SearchRequest,
 )
+
+T = TypeVar("T")
 
 MAX_PATH_CHARS = 4_096
 
@@ -49,6 +51,21 @@ class NewSource(Body, kw_only=True):
         # The folder in which the server happened to be started is nothing that a client knows.
         if not self.path.startswith("~"):
             require_absolute("path", self.path)
+
+
+class SourceChange(Body, kw_only=True):
+    """How a folder is to be read; what is not said stays as it is."""
+
+    enabled: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether it is read and searched. What is remembered of one that is not stays."""
+    ocr: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether scanned pages and pictures are read by text recognition."""
+    code: bool | msgspec.UnsetType = msgspec.UNSET
+    """Whether source code and JSON are indexed too."""
+
+    def __post_init__(self) -> None:
+        if all(value is msgspec.UNSET for value in (self.enabled, self.ocr, self.code)):
+            raise ValueError("one of `enabled`, `ocr` and `code` must be there")
 
 
 class ModelKeys(Body, kw_only=True):
@@ -150,6 +167,11 @@ class FileToOpen(Body, kw_only=True):
     """A file to open in its application."""
 
     file_id: FileKey
+
+
+def said(value: T | msgspec.UnsetType) -> T | None:
+    """What a body says of a field; None when it says nothing."""
+    return None if isinstance(value, msgspec.UnsetType) else value
 
 
 def require_absolute(name: str, path: str) -> None:

@@ -15,7 +15,7 @@ from openmind.application.indexing.service import IndexService
 from openmind.application.jobs.service import JobService
 from openmind.application.models.service import ModelService
 from openmind.application.recent_measure import RecentMeasure
-from openmind.application.recovering.suspicion import damage
+from openmind.application.recovering.suspicion import damage, seals_of
 from openmind.application.recovering.sweeping import owes_erasure
 from openmind.application.searching.service import SearchService
 from openmind.application.sources import SourceService
@@ -169,9 +169,10 @@ class OpenMind:
             unread = [of_setting(snapshot.setting(unread_key(source.id))) for source in sources if source.enabled]
             latest = snapshot.latest_job()
             owed = owes_erasure(snapshot)
-            damaged = damage(snapshot, self.storage.chunks)
+            noted = seals_of(snapshot)
         job = None if latest is None else self.jobs.as_it_is(latest)
         run = self.jobs.believable_run(runs[0]) if runs else None
+        state = _state_now(job, run)
         return MemoryStatus(
             version=self.version,
             home=str(self.home),
@@ -185,7 +186,7 @@ class OpenMind:
             indexed_chunks=counts.chunks,
             missing_vectors=counts.missing_vectors,
             by_reason=counts.by_reason,
-            indexing_state=_state_now(job, run),
+            indexing_state=state,
             last_run=run,
             last_job_state=job.state if job is not None else None,
             unread_kinds=added(*unread),
@@ -195,7 +196,7 @@ class OpenMind:
             removal_unfinished=owed,
             text_bytes=counts.text_bytes,
             disk_bytes=self._disk_bytes.found(),
-            rebuilding=_rebuilding(tables) or (damaged if _state_now(job, run) is None else ""),
+            rebuilding=_rebuilding(tables) or ("" if state is not None else damage(noted, self.storage.chunks)),
             broken_plugins=tuple(report.name for report in self.plugins.broken),
             searched_by=_searched_by(tables),
             trouble=self.trouble(),

@@ -12,7 +12,7 @@ from openmind.application.maintenance import findings
 from openmind.application.maintenance.store_comparison import StoreComparison, compare
 from openmind.application.recovering.rebuilding import Rebuild
 from openmind.application.recovering.recovery import Recovery
-from openmind.application.recovering.suspicion import damage
+from openmind.application.recovering.suspicion import damage, seals_of
 from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.errors import CatalogDamaged, IndexingBusy, StoreReadOnly
@@ -91,7 +91,8 @@ class Doctor:
 
     def _of_files(self) -> Iterator[Finding]:
         with self.storage.catalog.reading() as snapshot:
-            told = damage(snapshot, self.storage.chunks)
+            noted = seals_of(snapshot)
+        told = damage(noted, self.storage.chunks)
         if told:
             yield Finding(code="index.damaged", message=told, repair="makes what is damaged anew")
 

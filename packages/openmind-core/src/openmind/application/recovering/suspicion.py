@@ -1,6 +1,9 @@
 """Notes that somebody met damage, so that the next run takes nothing for granted."""
 
+from collections.abc import Mapping
 from contextlib import suppress
+
+from attrs import frozen
 
 from openmind.domain.errors import OpenMindError
 from openmind.domain.index import IndexTable, TableState
@@ -26,15 +29,29 @@ def suspect(catalog: Catalog) -> None:
                 session.set_setting(SUSPECT, "1")
 
 
-def damage(snapshot: CatalogReader, chunks: ChunkStore) -> str:
+@frozen
+class Seals:
+    """What was noted of the tables that are searched, by name, and whether somebody met damage since."""
+
+    of_tables: Mapping[str, str]
+    suspect: bool
+
+
+def seals_of(snapshot: CatalogReader) -> Seals:
+    """Read what was noted; cheap, unlike the comparison."""
+    tables = [table for table in snapshot.tables() if table.state is TableState.LIVE]
+    return Seals(
+        {table.name: snapshot.setting(seal_key(table)) or "" for table in tables},
+        suspect=snapshot.setting(SUSPECT) is not None,
+    )
+
+
+def damage(noted: Seals, chunks: ChunkStore) -> str:
     """Say in a sentence that the index is damaged, as far as its files tell; empty when they look well.
 
-    Starts no engine. While a run is under way its files change, and nothing can be said.
+    Looks at every file of the tables but starts no engine. While a run is under way its files change, and nothing can
+    be said.
     """
-    tables = [table for table in snapshot.tables() if table.state is TableState.LIVE]
-    seals = {table.name: snapshot.setting(seal_key(table)) or "" for table in tables}
-    if snapshot.setting(SUSPECT) is None and not any(
-        chunks.compare(name, seal).damaged for name, seal in seals.items()
-    ):
+    if not noted.suspect and not any(chunks.compare(name, seal).damaged for name, seal in noted.of_tables.items()):
         return ""
     return "The index is damaged; the next `openmind index` mends it."
