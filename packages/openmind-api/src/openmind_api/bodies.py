@@ -1,8 +1,9 @@
 """Request bodies: decoded strictly, so that a client learns of every field that would otherwise be ignored."""
 
+import json
 import re
 from collections.abc import Iterator
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import msgspec
 from litestar.dto import AbstractDTO
@@ -39,11 +40,15 @@ class StrictBody(AbstractDTO[T], Generic[T]):
             ValidationException: it is no JSON, or not what the schema says; `extra` has path and message.
         """
         try:
-            return msgspec.json.decode(value, type=self.model_type, strict=True)
+            body: T = msgspec.json.decode(value, type=self.model_type, strict=True)
         except msgspec.ValidationError as error:
             raise invalid_body(*located(str(error))) from error
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
             raise invalid_body(BODY, "it is no valid JSON") from error
+        twice = repeated(value)
+        if twice is not None:
+            raise invalid_body(twice, "it is there more than once")
+        return body
 
     def decode_builtins(self, value: dict[str, Any]) -> T:
         """Refuse forms: nothing here takes them."""
@@ -72,6 +77,16 @@ class StrictBody(AbstractDTO[T], Generic[T]):
         """Describe the struct."""
         schema: Reference | Schema = schema_creator.for_field_definition(field_definition)
         return schema
+
+
+def repeated(body: bytes) -> str | None:
+    """Name a field that a valid body has twice: decoders keep one of them, and not all the same one.
+
+    No body has objects inside, so the names of the outermost one are all.
+    """
+    pairs = cast(list[tuple[str, object]] | None, json.loads(body, object_pairs_hook=list))
+    names = [name for name, _ in pairs or ()]
+    return next((name for at, name in enumerate(names) if name in names[:at]), None)
 
 
 def invalid_body(path: str, message: str) -> ValidationException:

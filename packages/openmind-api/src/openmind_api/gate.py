@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import sha256
 from typing import cast
 
@@ -36,13 +36,16 @@ ALWAYS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"vary", b"Origin"),
 )
+UTF_8 = frozenset({"utf-8", "utf8", "us-ascii"})
 UNLESS_SAID = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
+SET_HERE = frozenset({name for name, _ in ALWAYS} | {b"x-request-id"})
 EXPOSED = b"X-Request-ID, Retry-After, ETag"
 
-Headers = Mapping[bytes, list[bytes]]
+Header = tuple[bytes, bytes]
+Headers = list[Header]
 
 
 @frozen(kw_only=True)
@@ -52,7 +55,7 @@ class Arrival:
     method: str
     path: str
     address_bytes: int
-    headers: Headers
+    headers: Mapping[bytes, list[bytes]]
     port: int
     """Where it came in."""
 
@@ -152,8 +155,14 @@ def _body_refusal(arrival: Arrival) -> Refusal | None:
     length = arrival.only(b"content-length")
     if length is not None and length.isdigit() and int(length) > MAX_BODY_BYTES:
         return problems.TOO_LARGE
-    kind = (arrival.only(b"content-type") or "").partition(";")[0].strip().lower()
-    return None if kind == "application/json" else problems.NO_JSON
+    return None if _is_json(arrival.only(b"content-type") or "") else problems.NO_JSON
+
+
+def _is_json(content_type: str) -> bool:
+    """Whether a body is declared as JSON; that is UTF-8, and another `charset` would not be believed but misread."""
+    kind, *parameters = (part.strip().lower() for part in content_type.split(";"))
+    named = [value.strip('" ') for name, _, value in (each.partition("=") for each in parameters) if name == "charset"]
+    return kind == "application/json" and set(named) <= UTF_8
 
 
 @frozen(kw_only=True)
@@ -202,6 +211,16 @@ class Gate:
                 )
             )
 
+    def unreadable(self) -> tuple[Headers, bytes]:
+        """The answer to bytes that are no HTTP request, for a connection on which no other is under way."""
+        refusal, request_id = problems.NO_HTTP, new_request_id()
+        body = refusal.encoded()
+        line = AccessLine(
+            request_id=request_id, method="-", path="-", status=refusal.status, bytes=len(body), seconds=0.0
+        )
+        self.log(line)
+        return completed([*headers_of(refusal, body), (b"connection", b"close")], ALWAYS, request_id), body
+
     def _extra(self, arrival: Arrival) -> tuple[tuple[bytes, bytes], ...]:
         origin = self.admission.allowed_origin(arrival)
         if origin is None:
@@ -213,13 +232,39 @@ class Gate:
         )
 
 
+def new_request_id() -> str:
+    """Name a request."""
+    return secrets.token_hex(8)
+
+
+def completed(said: Iterable[Header], extra: Iterable[Header], request_id: str) -> Headers:
+    """Add the headers that every answer has."""
+    given = list(said)
+    names = {name.lower() for name, _ in given}
+    return [
+        *((name, value) for name, value in given if name.lower() not in SET_HERE),
+        *extra,
+        *(header for header in UNLESS_SAID if header[0] not in names),
+        (b"x-request-id", request_id.encode()),
+    ]
+
+
+def headers_of(refusal: Refusal, body: bytes) -> Headers:
+    """The headers of a refusal."""
+    return [
+        (b"content-type", problems.MEDIA_TYPE.encode()),
+        (b"content-length", str(len(body)).encode()),
+        *((name.encode(), value.encode()) for name, value in refusal.headers),
+    ]
+
+
 @define(kw_only=True)
 class Reply:
     """An answer on its way out: adds the headers that every answer has, and counts."""
 
     send: Send
     extra: tuple[tuple[bytes, bytes], ...]
-    request_id: str = field(factory=lambda: secrets.token_hex(8))
+    request_id: str = field(factory=new_request_id)
     status: int = 0
     sent: int = 0
 
@@ -227,30 +272,16 @@ class Reply:
         """See ASGI's `send`."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            said = {name.lower() for name, _ in message["headers"]}
-            message["headers"] = [
-                *((name, value) for name, value in message["headers"] if name.lower() not in SET_HERE),
-                *self.extra,
-                *(header for header in UNLESS_SAID if header[0] not in said),
-                (b"x-request-id", self.request_id.encode()),
-            ]
+            message["headers"] = completed(message["headers"], self.extra, self.request_id)
         elif message["type"] == "http.response.body":
             self.sent += len(message["body"])
         await self.send(message)
 
 
-SET_HERE = frozenset({name for name, _ in ALWAYS} | {b"x-request-id"})
-
-
 async def refuse(refusal: Refusal, send: Send) -> None:
     """Send a refusal."""
     body = refusal.encoded()
-    headers = [
-        (b"content-type", problems.MEDIA_TYPE.encode()),
-        (b"content-length", str(len(body)).encode()),
-        *((name.encode(), value.encode()) for name, value in refusal.headers),
-    ]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers_of(refusal, body)})
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 

@@ -34,6 +34,13 @@ class Refusal:
         return msgspec.json.encode(self.body())
 
 
+NO_HTTP = Refusal(
+    status=400,
+    code="request.no_http",
+    title="The request is no HTTP",
+    detail="What was sent is no HTTP request that can be read.",
+    hint="Use an HTTP client, with http:// in the address and headers of at most 32 KiB.",
+)
 NO_TOKEN = Refusal(
     status=401,
     code="auth.token",
@@ -88,7 +95,7 @@ NO_JSON = Refusal(
     status=415,
     code="request.media_type",
     title="The body is of another kind",
-    detail="A body must be `application/json`.",
+    detail="A body must be `application/json` in UTF-8.",
     hint="Send `Content-Type: application/json`.",
 )
 LONG_HEADERS = Refusal(

@@ -1,14 +1,16 @@
 """The connection: uvicorn's, with a limit to how long a request may take to arrive."""
 
 import asyncio
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from openmind_api.gate import Gate
+
 
 class PromptProtocol(H11Protocol):
-    """Gives up clients that begin a request, or a connection, and do not go on."""
+    """Gives up clients that begin a request, or a connection, and do not go on, or that speak no HTTP."""
 
     request_s: ClassVar[float] = 20.0
     """A whole request, body included, must be there within this time."""
@@ -29,6 +31,18 @@ class PromptProtocol(H11Protocol):
             self._end()
         elif self._deadline is None:
             self._begin()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse bytes that are no HTTP. Where an answer was begun the connection ends without a word."""
+        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            headers, body = cast(Gate, self.app).unreadable()
+            answer = (
+                h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),
+                h11.Data(data=body),
+                h11.EndOfMessage(),
+            )
+            self.transport.write(b"".join(self.conn.send(event) or b"" for event in answer))
+        self.transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio."""

@@ -75,9 +75,36 @@ def test_a_body_that_is_not_declared_json_is_415(shared, method, path, kind) -> 
 
 
 def test_json_with_a_charset_is_json(shared) -> None:
-    headers = {"Content-Type": "Application/JSON; charset=utf-8"}
+    for charset in ("utf-8", '"UTF-8"', "utf8"):
+        headers = {"Content-Type": f"Application/JSON; charset={charset}"}
+        assert shared.http.post("/api/v1/search", content=b'{"query":"rent"}', headers=headers).status_code == 200
 
-    assert shared.http.post("/api/v1/search", content=b'{"query":"rent"}', headers=headers).status_code == 200
+
+@pytest.mark.parametrize("charset", ["utf-16", "latin-1", ""])
+def test_json_that_is_declared_in_another_charset_is_415(shared, charset) -> None:
+    headers = {"Content-Type": f"application/json; charset={charset}"}
+
+    response = shared.http.post("/api/v1/search", content=b'{"query":"rent"}', headers=headers)
+
+    assert response.status_code == 415
+    assert "UTF-8" in response.json()["detail"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-8-sig", "latin-1"])
+def test_json_in_another_encoding_is_refused_even_if_nothing_is_declared(shared, encoding) -> None:
+    content = '{"query":"café"}'.encode(encoding)
+
+    refused(shared.http.post("/api/v1/search", content=content, headers={"Content-Type": "application/json"}), "body")
+
+
+def test_a_field_that_is_there_twice_is_refused(shared) -> None:
+    headers = {"Content-Type": "application/json"}
+    for name, content in (
+        ("query", b'{"query":"rent","query":"bread"}'),
+        ("limit", b'{"limit":3,"query":"rent","l\\u0069mit":3}'),
+    ):
+        response = shared.http.post("/api/v1/search", content=content, headers=headers)
+        assert refused(response, name) == "it is there more than once"
 
 
 @pytest.mark.parametrize(

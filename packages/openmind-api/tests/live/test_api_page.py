@@ -90,7 +90,7 @@ def test_it_names_every_route_and_no_other(page) -> None:
     document = page.http.get("/openapi.json").json()
     routes = {f"{method.upper()} {path}" for path, item in document["paths"].items() for method in item}
 
-    assert set(re.findall(r"^\| `((?:GET|POST|PUT|DELETE) [^`]+)` \|", TEXT, re.MULTILINE)) == routes
+    assert set(re.findall(r"^\| `((?:GET|POST|PUT|PATCH|DELETE) [^`]+)` \|", TEXT, re.MULTILINE)) == routes
 
 
 def test_it_names_every_status_and_only_codes_that_there_are() -> None:

@@ -1,8 +1,10 @@
 """The server as a whole: configuration that changes, tokens that rotate, clients that are slow, its log."""
 
+import json
 import socket
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import httpx
 import pytest
@@ -193,8 +195,30 @@ def test_requests_over_one_connection_are_answered_in_turn(shared) -> None:
 
 
 @pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
-def test_what_is_no_http_is_400(shared, version) -> None:
-    assert shared.raw(b"nonsense " + version + b"\r\n\r\n").startswith(b"HTTP/1.1 400")
+def test_what_is_no_http_is_400_like_every_other_failure(shared, version) -> None:
+    answer = shared.raw(b"nonsense " + version + b"\r\n\r\n")
+
+    head, _, body = answer.partition(b"\r\n\r\n")
+    headers = dict(line.lower().split(": ", 1) for line in head.decode().splitlines()[1:])
+    assert head.startswith(b"HTTP/1.1 400")
+    assert headers["content-type"] == "application/problem+json"
+    assert headers["x-content-type-options"] == "nosniff"
+    assert json.loads(body)["code"] == "request.no_http"
+    [line] = [line for line in shared.world.log if line.get("request_id") == headers["x-request-id"]]
+    assert (line["status"], line["path"], line["bytes"]) == (400, "-", len(body))
+
+
+def test_a_body_that_turns_to_nonsense_after_the_answer_ends_the_connection_quietly(shared, caplog) -> None:
+    head = shared.head("POST /api/v1/search", "Transfer-Encoding: chunked", token=False)
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=30) as connection:
+        connection.sendall(f"{head}\r\n".encode())
+        assert connection.recv(65_536).startswith(b"HTTP/1.1 401")
+        connection.sendall(b"zz\r\n")
+        with suppress(ConnectionResetError):
+            while connection.recv(65_536):
+                pass
+
+    assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
 
 
 def test_the_server_ends_while_clients_are_connected_but_idle(world) -> None:
