@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from openmind.domain.documents import Place
 from openmind.domain.headings import below_headings, names_of
@@ -11,6 +13,7 @@ from openmind.domain.headings import below_headings, names_of
         "Before the frost\n----------------\nDrain the pump.",
         "================\nBefore the frost\n================\n\nDrain the pump.",
         "* Before the frost\nDrain the pump.",
+        "#+TITLE: The pump\n* TODO [#A] Before the frost   :autumn:\nDrain the pump.",
         "\n\nBefore\nthe frost\nDrain the pump.",
         "# The pump\n\n## Before the frost\n\nDrain the pump.",
         "THE PUMP\nDrain the pump.",
@@ -46,3 +49,12 @@ def test_small_sections_that_became_one_passage_have_several_names() -> None:
     locator = (Place(kind="page", start=2, label="ii"), Place(kind="heading", label="Bread · Soup"))
 
     assert list(names_of("Supper", locator)) == ["Supper", "Bread", "Soup"]
+
+
+@pytest.mark.parametrize("text", [" " * 1_200, "#" * 1_200, "# " * 600, "-" * 600 + "\n" + "=" * 600, "\n " * 600])
+def test_no_passage_takes_long_to_look_at(text: str) -> None:
+    began = time.process_time()
+
+    assert below_headings(text, ["a", "a b " * 20, "x"]) == text
+
+    assert time.process_time() - began < 1

@@ -7,6 +7,13 @@ from openmind.domain.documents import Locator
 
 TOGETHER = " · "
 """Stands between the headings of small sections that became one passage."""
+# Possessive throughout: a passage may be nothing but blanks, and each way to divide them would be tried.
+_LINE_END = r"[^\S\n]*+(?:\n|\Z)"
+_RULER = rf"[^\w\s|]{{2,}}+{_LINE_END}"
+_MARK = r"[^\S\n]*+(?:#\+title:|[#=*]{0,9})[^\S\n]*+(?:(?:TODO|DONE|NEXT|WAITING)[^\S\n]++)?(?:\[#[A-Z]\][^\S\n]++)?"
+"""What stands before a heading in Markdown, AsciiDoc and Org."""
+_CLOSE = rf"[^\S\n]*+(?:[#=]*+|:[\w@#%:]+:){_LINE_END}"
+"""What stands behind it: its marks once more, or the tags of Org."""
 _NUMBERED = frozenset({"page", "line", "lines", "row", "rows", "paragraphs"})
 """Places whose labels are numbers more than names."""
 
@@ -38,7 +45,5 @@ def _opening(name: str) -> re.Pattern[str] | None:
     words = name.split()
     if not words:
         return None
-    spelled = r"\s+".join(map(re.escape, words))
-    ruler = r"[^\w\s|]{2,}[^\S\n]*(?:\n|\Z)"
-    line = rf"[^\S\n]*[#=*]{{0,9}}[^\S\n]*{spelled}[^\S\n]*[#=]*[^\S\n]*(?:\n|\Z)"
-    return re.compile(rf"\s*(?:{ruler})?{line}(?:{ruler})?", re.IGNORECASE)
+    spelled = r"\s++".join(map(re.escape, words))
+    return re.compile(rf"\s*+(?:{_RULER})?{_MARK}{spelled}{_CLOSE}(?:{_RULER})?", re.IGNORECASE)
