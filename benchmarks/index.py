@@ -5,7 +5,8 @@
 CORPUS is a folder of text files, such as `python benchmarks/corpus.py FOLDER` writes. Every run is a process of its
 own; costs are CPU seconds of that process and its children, memory is the peak of the whole tree. Figures:
 
-    first       a first index against `floor.py`, its peak memory, and the disk it takes; once more in one process
+    first       a first index against `floor.py`, its peak memory, and the disk it takes; once more in one process;
+                and what the floor costs when the other core is at work, too, as it is while two workers prepare
     unchanged   a second run over the same files, and what it imports
     changed     a run after one percent of the files was changed
     disk        the disk after N rounds of changing one percent
@@ -59,7 +60,7 @@ class Run:
     def __init__(self, command: list[str], *, cpus: int | None = None) -> None:
         if cpus:
             command = ["taskset", "-c", ",".join(map(str, range(cpus))), *command]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        before = children_cpu_s()
         started = time.monotonic()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         self.peak_mb = 0.0
@@ -68,8 +69,7 @@ class Run:
         self.printed = process.communicate()[0].strip()
         watcher.join()
         self.wall_s = time.monotonic() - started
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        self.cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        self.cpu_s = children_cpu_s() - before
         if process.returncode:
             sys.exit(f"{command} failed")
 
@@ -82,6 +82,12 @@ class Run:
                 continue
             self.peak_mb = max(self.peak_mb, total / 1e6)
             time.sleep(0.05)
+
+
+def children_cpu_s() -> float:
+    """CPU seconds of all processes that were started here and have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 class Bench:
@@ -119,8 +125,21 @@ class Bench:
             self._first = self.fresh()
         return self._first
 
+    @property
+    def floor(self) -> list[str]:
+        return [sys.executable, str(Path(__file__).with_name("floor.py")), str(self.corpus)]
+
+    def crowded_floor_s(self) -> float:
+        """CPU seconds of the floor while another one runs beside it: cores share caches, memory and more."""
+        before = children_cpu_s()
+        both = [subprocess.Popen(self.floor, stdout=subprocess.DEVNULL) for _ in range(2)]
+        codes = [each.wait() for each in both]
+        if any(codes):
+            sys.exit("the floor failed")
+        return (children_cpu_s() - before) / len(both)
+
     def first(self) -> None:
-        floor = Run([sys.executable, str(Path(__file__).with_name("floor.py")), str(self.corpus)])
+        floor = Run(self.floor)
         run = self.indexed()
         ratio = run.cpu_s / floor.cpu_s
         self.row(
@@ -137,6 +156,9 @@ class Bench:
         single = self.index(home=alone)
         self.row("the same in one process, CPU", f"{single.cpu_s:.1f} s = {single.cpu_s / floor.cpu_s:.2f} x", "", True)
         shutil.rmtree(alone)
+        crowded = self.crowded_floor_s()
+        figure = f"{crowded:.1f} s: first index {run.cpu_s / crowded:.2f} x"
+        self.row("the floor beside another one, CPU", figure, "", True)
 
     def unchanged(self) -> None:
         self.indexed()
