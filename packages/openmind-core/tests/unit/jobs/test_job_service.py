@@ -1,5 +1,7 @@
 """Starting, watching and steering jobs."""
 
+from threading import Thread
+
 import attrs
 import pytest
 from openmind.application.jobs.service import DIED, NEVER_BEGAN
@@ -50,6 +52,45 @@ def test_a_job_whose_worker_cannot_be_started_has_failed_with_the_reason(world) 
     assert job.completed_at
 
 
+def test_a_starter_that_is_ended_while_it_starts_a_worker_leaves_no_job_in_the_way(world) -> None:
+    @attrs.frozen
+    class Ended:
+        def launch(self, _):
+            raise KeyboardInterrupt
+
+    service = world.service()
+
+    with pytest.raises(KeyboardInterrupt):
+        attrs.evolve(service, launcher=Ended()).start()
+
+    assert service.current() is None
+    assert service.start().process is not None
+
+
+def test_nobody_ever_sees_a_job_without_its_process_and_its_worker_waits_until_it_is_there(world, script) -> None:
+    own = world.processes.appear()
+    ended: list[JobState] = []
+    seen = []
+
+    @attrs.frozen
+    class AtOnce:
+        """A launcher whose worker begins before the starter can say another word."""
+
+        def launch(self, job_id):
+            worker = world.worker(script.place([script.ends()]), own)
+            threads.append(Thread(target=lambda: ended.append(worker.carry_out(job_id))))
+            threads[0].start()
+            seen.append(world.service().current())
+            return own
+
+    threads: list[Thread] = []
+    job = attrs.evolve(world.service(), launcher=AtOnce()).start()
+    threads[0].join()
+
+    assert (seen, job.process) == ([None], own)
+    assert ended == [JobState.COMPLETED]
+
+
 def test_a_worker_that_never_begins_is_given_up_after_half_a_minute(world) -> None:
     service = world.service()
     first = service.start()
@@ -76,7 +117,7 @@ def test_a_pause_does_not_keep_a_job_alive_that_nobody_began(world) -> None:
     service = world.service()
     job = service.start()
     with world.catalog.writing() as session:
-        session.change_job(attrs.evolve(job, process=None), expected=job.state)  # the launcher died before it told
+        session.change_job(attrs.evolve(job, process=None), expected=job.state)  # as older homes may hold it
 
     world.clock.sleep(20)
     service.pause()

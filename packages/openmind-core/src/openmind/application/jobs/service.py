@@ -63,17 +63,15 @@ class JobService:
                     raise NoSources("Every source is disabled", hint="`openmind source set FOLDER --enable` reads one.")
                 raise NoSources("There is no folder to index yet", hint="Add one: `openmind source add FOLDER`.")
             self._refuse_beside_run(session)
-            at = self.now().isoformat()
-            job = IndexJob(id=new_job_id(), state=JobState.PENDING, started_at=at, updated_at=at)
+            # Launched within the transaction, so that no row is without its process, wherever the starter is killed;
+            # a worker whose row was never committed finds no job, for its first step waits for this transaction.
+            job, refusal = self._launched(new_job_id())
             session.add_job(job)
-        try:
-            mark = self.launcher.launch(job.id)
-        except OpenMindError as error:
-            self._fail(job.id, error.message)
-            self.journal.note("job.not_started", job=job.id, code=error.code)
-            raise
-        self.journal.note("job.started", job=job.id, worker=mark.pid)
-        return self._note_process(job, mark)
+        if refusal is not None:
+            self.journal.note("job.not_started", job=job.id, code=refusal.code)
+            raise refusal
+        self.journal.note("job.started", job=job.id, worker=job.process.pid if job.process else None)
+        return job
 
     def current(self) -> IndexJob | None:
         """The job that was made last, as it really is; None before the first."""
@@ -263,12 +261,14 @@ class JobService:
             hint="Ctrl-C in its terminal ends it; what it has finished is kept.",
         )
 
-    def _fail(self, job_id: JobId, reason: str) -> None:
-        with self.catalog.writing() as session:
-            job = session.job(job_id)
-            if job is not None:
-                failed = next_state(job.state, JobAction.FAIL)
-                self._saved(session, attrs.evolve(job, error=job.error or reason), failed)
+    def _launched(self, job_id: JobId) -> tuple[IndexJob, OpenMindError | None]:
+        """A job with its worker, or one that failed because none could be started, and why."""
+        at = self.now().isoformat()
+        job = IndexJob(id=job_id, state=JobState.PENDING, started_at=at, updated_at=at)
+        try:
+            return attrs.evolve(job, process=self.launcher.launch(job_id)), None
+        except OpenMindError as error:
+            return attrs.evolve(job, state=JobState.FAILED, error=error.message, completed_at=at), error
 
     def _saved(self, session: CatalogWriter, job: IndexJob, state: JobState, *, updated_at: str = "") -> IndexJob:
         at = self.now().isoformat()
@@ -278,14 +278,6 @@ class JobService:
         )
         session.change_job(changed, expected=job.state)
         return changed
-
-    def _note_process(self, job: IndexJob, mark: ProcessMark) -> IndexJob:
-        """The worker may have gone on meanwhile; its own word wins."""
-        with self.catalog.writing() as session:
-            latest = session.job(job.id) or job
-            noted = attrs.evolve(latest, process=latest.process or mark)
-            session.change_job(noted, expected=latest.state)
-        return noted
 
     def _settled(self, session: CatalogWriter) -> IndexJob | None:
         """The unfinished job, after one whose worker died was marked failed."""
