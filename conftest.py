@@ -1,10 +1,17 @@
 """What every test of the workspace leaves as it found it."""
 
 import os
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+
+def pytest_configure() -> None:
+    """Take Ctrl-C again where the shell left it out, as for a command in the background: children would never get it."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -164,7 +164,7 @@ def test_nothing_is_lost_doubled_or_mixed_in_a_memory_that_is_large_and_in_disor
         health = memory.storage.chunks.health()
         assert states == [TableState.LIVE, TableState.FILLING]
         assert len(garbage) >= len(EDITED)
-        assert health.unindexed_rows["chunks"] >= len(EDITED) * LINES
+        assert health.unindexed_rows["chunks"] > 0
         assert wrong(memory, before) == []
 
         world.breaks.clear()
