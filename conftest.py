@@ -9,7 +9,7 @@ import pytest
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C again where the shell left it out, as for a command in the background: children would never get it."""
+    """Take Ctrl-C again where a shell left it out, as for commands in the background: children would never get it."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
