@@ -10,6 +10,7 @@ from openmind.ports.extractor import Blob
 
 from openmind_extractors.archives import open_archive
 from openmind_extractors.blocks import Block, BlockReader, segments
+from openmind_extractors.hidden_text import HiddenText, find_hidden
 from openmind_extractors.ooxml import read_properties
 from openmind_extractors.safe_xml import parse
 
@@ -17,7 +18,7 @@ MAX_CONTENT_XML = 100_000_000
 """Even read as a stream, more takes longer than a file may."""
 
 _SKIPPED = frozenset(
-    {"tracked-changes", "hidden-text", "hidden-paragraph", "note-citation", "automatic-styles", "forms"}
+    {"tracked-changes", "note-citation", "automatic-styles", "forms", "meta-date-string", "creator-initials"}
 )
 _ELEMENTS = {
     "p": "p",
@@ -29,6 +30,9 @@ _ELEMENTS = {
     "annotation": "p",
     "note-body": "p",
 }
+_PARAGRAPHS = frozenset({"p", "h", "span"})
+_AROUND = ("header", "footer")
+"""Each also as `header-left` and `header-first`."""
 
 
 @frozen
@@ -45,64 +49,99 @@ class OpenDocumentExtractor:
             if archive.size("content.xml") > MAX_CONTENT_XML:
                 raise ExtractionFailed("the document is too long to be read", reason=FileReason.TOO_BIG)
             properties = read_properties(archive.read_if_there("meta.xml"))
-            body = _read(archive.read("content.xml"))
             styles = archive.read_if_there("styles.xml")
-            around = _read(styles, only_within=frozenset({"header", "footer"})) if styles else []
+            content = archive.read("content.xml")
+            body = _read(content, find_hidden(content, styles))
+            hidden = find_hidden(styles, b"")
+            around = {part: _read(styles, hidden, only_within=part) for part in _AROUND} if styles else {}
         title = properties.title or next((block.text for block in body if block.level == 1), "")
         metadata: dict[str, object] = {"file_type": "odt", "extraction_method": "xml", **properties.metadata}
         facts = DocumentFacts(title=title, metadata=metadata)
-        if not body and not around:
+        if not body and not any(around.values()):
             facts = evolve(facts, reason=FileReason.EMPTY, note="the document holds no text")
         yield facts
         yield from segments(body)
-        once = {block.text: block for block in around if any(char.isalpha() for char in block.text)}
-        yield from segments(once.values(), within=(Place(kind="part", label="header"),))
+        for part, blocks in around.items():
+            once = {block.text: block for block in blocks if any(char.isalpha() for char in block.text)}
+            yield from segments(once.values(), within=(Place(kind="part", label=part),))
 
 
 @define
 class _Reader:
     """Turns elements of OpenDocument into blocks."""
 
-    only_within: frozenset[str]
+    hidden: HiddenText
+    only_within: str
     blocks: BlockReader = field(factory=BlockReader)
     _levels: list[int] = field(factory=list)
+    _shown: list[bool] = field(factory=lambda: [True])
+    """Whether text is shown, for each paragraph and span that is open."""
+    _count: int = 0
+    """Paragraphs and headings so far, those that are left out, too."""
     _skipping: int = 0
     _inside: int = 0
+    _comments: int = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if self._skipping or name in _SKIPPED:
+        self._count += name in {"p", "h"}
+        if self._skipping or self._is_left_out(name, attributes):
             self._skipping += 1
-        elif name in self.only_within:
+        elif self._is_around(name):
             self._inside += 1
-        elif name == "h":
+        else:
+            if name in _PARAGRAPHS:
+                self._shown.append(self._shows(name, attributes))
+            self._begin(name, attributes)
+
+    def _is_left_out(self, name: str, attributes: Mapping[str, str]) -> bool:
+        is_date_of_comment = self._comments > 0 and name == "date"
+        return name in _SKIPPED or is_date_of_comment or self.hidden.hides(name, attributes)
+
+    def _is_around(self, name: str) -> bool:
+        return bool(self.only_within) and name.split("-")[0] == self.only_within
+
+    def _shows(self, name: str, attributes: Mapping[str, str]) -> bool:
+        """Whether the text of a paragraph or a span is shown."""
+        if name != "span" and self._count in self.hidden.paragraphs:
+            return False
+        shown = self.hidden.shows(name, attributes)
+        return self._shown[-1] if shown is None else shown
+
+    def _begin(self, name: str, attributes: Mapping[str, str]) -> None:
+        if name == "h":
             level = attributes.get("outline-level", "1")
             self._levels.append(min(max(int(level), 1), 6) if level.isdecimal() else 1)
             self.blocks.start(f"h{self._levels[-1]}", {})
-        elif name in _ELEMENTS:
-            self.blocks.start(_ELEMENTS[name], {})
+        elif name in _ELEMENTS or (name == "creator" and self._comments):
+            self._comments += name == "annotation"
+            self.blocks.start(_ELEMENTS.get(name, "p"), {})
         elif name in {"s", "tab"}:
             self._add(" ")
 
     def end(self, name: str) -> None:
         if self._skipping:
             self._skipping -= 1
-        elif name in self.only_within:
+            return
+        if self._is_around(name):
             self._inside -= 1
         elif name == "h" and self._levels:
             self.blocks.end(f"h{self._levels.pop()}")
-        elif name in _ELEMENTS and name != "line-break":
-            self.blocks.end(_ELEMENTS[name])
+        elif (name in _ELEMENTS and name != "line-break") or (name == "creator" and self._comments):
+            self.blocks.end(_ELEMENTS.get(name, "p"))
+            self._comments -= name == "annotation"
+        if name in _PARAGRAPHS:
+            self._shown.pop()
 
     def text(self, text: str) -> None:
         if not self._skipping:
             self._add(text)
 
     def _add(self, text: str) -> None:
-        if self._inside or not self.only_within:
+        if self._shown[-1] and (self._inside or not self.only_within):
             self.blocks.text(text)
 
 
-def _read(data: bytes, *, only_within: frozenset[str] = frozenset()) -> list[Block]:
-    reader = _Reader(only_within)
+def _read(data: bytes, hidden: HiddenText, *, only_within: str = "") -> list[Block]:
+    reader = _Reader(hidden, only_within)
     parse(data, start=reader.start, end=reader.end, text=reader.text)
     return reader.blocks.finish()

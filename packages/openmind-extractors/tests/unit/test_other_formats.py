@@ -486,6 +486,89 @@ def test_opendocument_texts_that_hold_nothing_or_are_none_are_told(read, make: S
     assert read("c.odt", odt(make, "", **{"content.xml": bomb})).reason is FileReason.DAMAGED
 
 
+def hidden_style(name: str, family: str, *, parent: str = "", display: str = "none") -> str:
+    properties = f"<style:text-properties text:display='{display}'/>" if display else ""
+    return (
+        f"<style:style style:name='{name}' style:family='{family}' style:parent-style-name='{parent}'>"
+        f"{properties}</style:style>"
+    )
+
+
+def odt_of(make: SimpleNamespace, automatic: str, body: str, *, common: str = "", around: str = "") -> bytes:
+    content = (
+        f"<office:document-content {ODF}><office:automatic-styles>{automatic}</office:automatic-styles>"
+        f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
+    )
+    styles = (
+        f"<office:document-styles {ODF}><office:styles>{common}</office:styles><office:automatic-styles>"
+        f"{hidden_style('T1', 'text', display='true')}</office:automatic-styles>"
+        f"<office:master-styles><style:master-page>{around}</style:master-page></office:master-styles>"
+        "</office:document-styles>"
+    )
+    return odt(make, "", **{"content.xml": content, "styles.xml": styles})
+
+
+def test_text_that_an_opendocument_style_hides_is_left_out(read, make: SimpleNamespace) -> None:
+    common = hidden_style("Hidden", "paragraph") + hidden_style("Shy", "text")
+    automatic = (
+        hidden_style("T1", "text")
+        + hidden_style("T2", "text", display="true")
+        + hidden_style("P1", "paragraph", parent="Hidden", display="")
+        + hidden_style("P2", "paragraph", parent="P2", display="")
+    )
+    body = (
+        "<text:p>Open <text:span text:style-name='T1'>secretspan</text:span> text "
+        "<text:span text:style-name='Shy'>secretcommon</text:span></text:p>"
+        "<text:p text:style-name='P1'>secretparagraph <text:span text:style-name='T2'>shownagain</text:span></text:p>"
+        "<text:h text:style-name='Hidden' text:outline-level='1'>secretheading</text:h>"
+        "<text:p text:style-name='P2'>A style that is its own parent</text:p>"
+    )
+    header = "<style:header><text:p><text:span text:style-name='T1'>Letterhead</text:span></text:p></style:header>"
+
+    reading = read("a.odt", odt_of(make, automatic, body, common=common, around=header))
+
+    assert "secret" not in reading.text + reading.facts.title
+    assert "Open text\nshownagain\nA style that is its own parent" in reading.text
+    assert "Letterhead" in reading.text
+
+
+def test_hidden_sections_and_fields_of_an_opendocument_text_are_left_out(read, make: SimpleNamespace) -> None:
+    body = (
+        "<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes>"
+        "<text:section text:display='none'><text:p>secretsection</text:p></text:section>"
+        "<text:section text:display='condition' text:is-hidden='true'><text:p>secretcondition</text:p></text:section>"
+        "<text:section text:display='condition'><text:p>Section that is shown</text:p></text:section>"
+        "<text:p>secretfield <text:hidden-paragraph text:is-hidden='true'/></text:p>"
+        "<text:p>Field that <text:hidden-paragraph text:is-hidden='false'/>shows</text:p>"
+        "<text:p><text:hidden-text text:is-hidden='false'>Words on show</text:hidden-text></text:p>"
+    )
+
+    reading = read("a.odt", odt_of(make, "", body))
+
+    assert reading.text == "Section that is shown\nField that shows\nWords on show"
+
+
+def test_comments_and_footers_of_an_opendocument_text_are_told_apart(read, make: SimpleNamespace) -> None:
+    body = (
+        "<text:p>Slate<office:annotation><dc:creator xmlns:dc='d'>Ann</dc:creator>"
+        "<dc:date xmlns:dc='d'>2024-03-05T10:00:00</dc:date><text:p>Which quarry?</text:p></office:annotation>"
+        " on Thursdays, <text:date>5 March</text:date></text:p>"
+    )
+    around = (
+        "<style:header><text:p>Letterhead</text:p></style:header>"
+        "<style:footer><text:p>Bank account</text:p></style:footer>"
+        "<style:footer-left><text:p>Left bank</text:p></style:footer-left>"
+    )
+
+    reading = read("a.odt", odt_of(make, "", body, around=around))
+
+    assert "Ann\nWhich quarry?\n" in reading.text
+    assert "2024" not in reading.text
+    assert "5 March" in reading.text
+    assert reading.where("Letterhead") == "part header › paragraphs 1–1"
+    assert reading.where("Bank account") == reading.where("Left bank") == "part footer › paragraphs 1–2"
+
+
 # --- books
 
 
