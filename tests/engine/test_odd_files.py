@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from attrs import field, frozen
 from openmind import OpenMind, open_memory
+from openmind.application.indexing.triage import Triage
 from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.jobs import IndexReport
 from openmind.domain.search import SearchRequest
@@ -215,6 +217,89 @@ def test_a_second_run_reads_none_of_them_again(indexed: Indexed) -> None:
 
     assert (again.extracted, again.embedded, again.hashed) == (0, 0, 0)
     assert again.failed == 0
+
+
+MB = 2**20
+HUGE = 200 * MB
+
+
+def _write_huge(path: Path) -> None:
+    """Write a text whose first 20 MB are a sentence here and there between blanks; the rest takes no room."""
+    blank = b"\n" * (MB // 2) + b" " * (MB // 2)
+    with path.open("wb") as file:
+        file.write(b"A kingfisher begins the log.\n")
+        file.writelines(blank + b"An ordinary entry.\n" for _ in range(21))
+        file.truncate(HUGE)
+    os.utime(path, (1, 1))
+
+
+def _peak_of_a_run(home: Path) -> tuple[str, float]:
+    """What `openmind index` tells in a process of its own, and the most memory it took, in MB."""
+    command = [sys.executable, "-m", "openmind_cli", "index"]
+    told = home / "told"
+    with told.open("w") as out:
+        run = subprocess.Popen(command, env={**os.environ, "OPENMIND_HOME": str(home)}, stdout=out, stderr=out)
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+    assert run.returncode == 0, told.read_text()
+    return told.read_text(), usage.ru_maxrss / 1024
+
+
+def test_a_text_of_200_mb_is_left_out_or_read_in_part_and_takes_little_memory(tmp_path: Path) -> None:
+    notes, home = tmp_path / "notes", tmp_path / "home"
+    notes.mkdir()
+    _write_huge(notes / "huge.txt")
+    (notes / "good.txt").write_text("the good neighbour, a marmot", encoding="utf-8")
+    with open_memory(home) as memory:
+        memory.sources.add(notes)
+
+    skipped, usual_mb = _peak_of_a_run(home)
+    (home / "config.toml").write_text("[indexing]\nmax_file_mb = 300\n")
+    cut, peak_mb = _peak_of_a_run(home)
+
+    assert "larger than 100 MB" in skipped
+    assert "Only the first 20 MB of this text were read" in cut
+    assert peak_mb < usual_mb + 150
+    with open_memory(home) as memory:
+        found = [memory.search(query).hits[0].file_name for query in ("marmot", "kingfisher")]
+        [huge] = memory.documents.list(reasons=["partial"])
+    assert found == ["good.txt", "huge.txt"]
+    assert huge.stat.size == HUGE
+
+
+def test_a_file_that_grows_while_it_is_read_is_told_and_read_whole_by_the_next_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    log = notes / "log.txt"
+    log.write_text("a kingfisher in the morning\n")
+    (notes / "good.txt").write_text("the good neighbour, a marmot")
+    os.utime(log, (1, 1))
+    hashed = Triage._hash
+
+    def hash_and_grow(self: Triage, path: bytes) -> str:
+        digest = hashed(self, path)
+        if path.endswith(b"log.txt"):
+            with log.open("a") as file:
+                file.write("an ocelot in the evening\n")
+        return digest
+
+    with open_memory(tmp_path / "home") as memory:
+        memory.sources.add(notes)
+        monkeypatch.setattr(Triage, "_hash", hash_and_grow)
+        report = memory.index()
+        neighbour = memory.search("marmot").hits[0].file_name
+        half = memory.search("kingfisher").hits
+        monkeypatch.undo()
+        memory.index()
+        [hit] = memory.search("ocelot").hits
+
+    assert (report.run.tally.indexed, report.run.tally.skipped, report.run.tally.failed) == (1, 1, 0)
+    assert report.notices == (f"{log.resolve()} changed while it was read; the next run reads it again.",)
+    assert neighbour == "good.txt"
+    assert all(each.file_name != "log.txt" for each in half)
+    assert hit.text == "a kingfisher in the morning\nan ocelot in the evening"
 
 
 @pytest.fixture
