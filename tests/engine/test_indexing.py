@@ -78,6 +78,40 @@ def test_a_renamed_file_keeps_its_passages_and_costs_no_embedding(world, memory)
     assert found(memory, "flowers") == ["flowers.txt"]
 
 
+def _places_during_a_run(memory, query: str) -> list[list[str]]:
+    """Where a query finds something, each time that a run tells how far it is."""
+    seen: list[list[str]] = []
+
+    def look(_: object) -> None:
+        names = sorted(hit.file_name for hit in memory.search(query, limit=50).hits)
+        if [names] != seen[-1:]:
+            seen.append(names)
+
+    memory.index(progress=look)
+    return seen
+
+
+def test_a_file_that_was_moved_is_at_one_place_at_every_moment(world, memory) -> None:
+    path = world.write("before.txt", "heliotrope in the morning")
+    memory.index()
+
+    path.rename(world.notes / "after.txt")
+
+    assert _places_during_a_run(memory, "heliotrope") == [["before.txt"], ["after.txt"]]
+
+
+def test_a_file_that_was_moved_and_edited_is_another_file_beside_the_former_one_until_the_run_ends(
+    world, memory
+) -> None:
+    path = world.write("before.txt", "heliotrope in the morning")
+    memory.index()
+
+    path.unlink()
+    world.write("after.txt", "heliotrope in the evening")
+
+    assert _places_during_a_run(memory, "heliotrope") == [["before.txt"], ["after.txt", "before.txt"], ["after.txt"]]
+
+
 def test_a_moved_folder_moves_all_its_files(world, memory) -> None:
     for number in range(120):
         world.write(f"old/{number}.txt", f"heliotrope number {number}")

@@ -283,7 +283,12 @@ class World:
     # what happens to the files
 
     def change(self) -> None:
-        """Edit some files, move, delete and copy others; now and then take another embedding model."""
+        """Edit some files, move, delete and copy others; now and then take another embedding model.
+
+        Between two runs that end, no file is both moved and edited: it would be another file, that is found beside
+        the former one until the run forgets what is gone. Where a run did not end, which is a violation in itself,
+        the reader may therefore see a page twice.
+        """
         changing = self.pages[STABLE : STABLE + CHANGING]
         edited = self.random.sample(changing, 3)
         for page in edited:

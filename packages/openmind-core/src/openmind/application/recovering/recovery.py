@@ -123,7 +123,7 @@ class Recovery:
         """Journal the vectors of rows that are given up and can still be read: a server makes none of them again."""
         embedder = table.identity.embedder
         if not generations or embedder.provider == BUILTIN:
-            return  # that one makes vectors where text is prepared, sooner than they could be looked up
+            return  # workers that share the work make its vectors again as soon as they could be looked up here
         rows = self.chunks.salvage(table.name, generations, seal=seal)
         while some := list(islice(rows, SAVED)):
             vectors = {input_hash(stored_input(row)): row.vector for row in some if row.vector is not None}
