@@ -17,6 +17,44 @@ MIN_EXPAT = (2, 4, 1)
 _DOCTYPES = tuple("<!DOCTYPE".encode(encoding) for encoding in ("ascii", "utf-16-le", "utf-16-be"))
 
 
+class XmlStream:
+    """Reports elements and text in order, as they come; see `parse`."""
+
+    def __init__(self, *, start: OnStart, end: OnEnd, text: OnText) -> None:
+        if expat.version_info < MIN_EXPAT:
+            raise ExtractionFailed("this Python's XML reader is too old to be safe", reason=FileReason.UNSUPPORTED)
+        self._parser = parser = expat.ParserCreate(namespace_separator="}")
+        parser.buffer_text = True
+        parser.ordered_attributes = False
+
+        def on_start(name: str, attributes: dict[str, str]) -> None:
+            local = {key.rpartition("}")[2]: value for key, value in attributes.items()} if attributes else attributes
+            start(name.rpartition("}")[2], local)
+
+        parser.StartElementHandler = on_start
+        parser.EndElementHandler = lambda name: end(name.rpartition("}")[2])
+        parser.CharacterDataHandler = text
+        parser.StartDoctypeDeclHandler = _refuse_doctype
+
+    def feed(self, data: bytes) -> None:
+        """Report what these bytes complete.
+
+        Raises:
+            ExtractionFailed: the document is not well-formed, or declares a document type.
+        """
+        self._parse(data, False)
+
+    def close(self) -> None:
+        """Report the rest; raises as `feed` does."""
+        self._parse(b"", True)
+
+    def _parse(self, data: bytes, is_final: bool) -> None:
+        try:
+            self._parser.Parse(data, is_final)
+        except (expat.ExpatError, ValueError) as error:
+            raise ExtractionFailed(f"its XML is broken ({error})") from error
+
+
 def parse(data: bytes, *, start: OnStart, end: OnEnd, text: OnText) -> None:
     """Report elements and text in order; names come without their namespace, `{uri}p` as `p`.
 
@@ -26,24 +64,9 @@ def parse(data: bytes, *, start: OnStart, end: OnEnd, text: OnText) -> None:
     Raises:
         ExtractionFailed: the document is not well-formed, or declares a document type.
     """
-    if expat.version_info < MIN_EXPAT:
-        raise ExtractionFailed("this Python's XML reader is too old to be safe", reason=FileReason.UNSUPPORTED)
-    parser = expat.ParserCreate(namespace_separator="}")
-    parser.buffer_text = True
-    parser.ordered_attributes = False
-
-    def on_start(name: str, attributes: dict[str, str]) -> None:
-        local = {key.rpartition("}")[2]: value for key, value in attributes.items()} if attributes else attributes
-        start(name.rpartition("}")[2], local)
-
-    parser.StartElementHandler = on_start
-    parser.EndElementHandler = lambda name: end(name.rpartition("}")[2])
-    parser.CharacterDataHandler = text
-    parser.StartDoctypeDeclHandler = _refuse_doctype
-    try:
-        parser.Parse(data, True)
-    except (expat.ExpatError, ValueError) as error:
-        raise ExtractionFailed(f"its XML is broken ({error})") from error
+    stream = XmlStream(start=start, end=end, text=text)
+    stream.feed(data)
+    stream.close()
 
 
 def _refuse_doctype(*_: object) -> NoReturn:

@@ -1,13 +1,12 @@
 """Spreadsheets: each sheet is a table, each row keeps its number."""
 
 import datetime
-import re
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from io import BytesIO
-from itertools import chain, islice
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING, BinaryIO
 
-from attrs import define, frozen
+from attrs import define, field, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -17,6 +16,7 @@ from openmind.ports.extractor import Blob
 from openmind_extractors.archives import Archive, open_archive
 from openmind_extractors.delimited import BLOCK_ROWS
 from openmind_extractors.ooxml import Properties, read_properties
+from openmind_extractors.opendocument_sheets import SheetStart, stream_sheets
 from openmind_extractors.rows import MAX_COLUMNS, RowWriter, find_head
 from openmind_extractors.safe_xml import parse, refuse_doctype
 from openmind_extractors.sheet_cutting import CutWorkbook, cut, extent
@@ -31,28 +31,28 @@ MAX_CELLS = 4_000_000
 MAX_SHEET_XML = 60_000_000
 """Unpacked size of one sheet: a million cells."""
 
-_REPEATED = re.compile(rb"-repeated=[\"']\d{3,}")
-
 Value = int | float | str | bool | datetime.time | datetime.date | datetime.datetime | datetime.timedelta
 
 
 @frozen
 class SheetsExtractor:
-    """Reads `.xlsx` and `.ods` with calamine."""
+    """Reads `.xlsx` with calamine, and `.ods` as a stream of XML."""
 
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the sheets in order, then the facts."""
         with open_archive(blob) as archive:
+            if b"encryption-data" in archive.read_if_there("META-INF/manifest.xml"):
+                raise ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
+            if "content.xml" in archive.names:
+                yield from _opendocument(archive)
+                return
             oversized = _check(archive)
             smaller = cut(archive, oversized, max_cells=MAX_CELLS) if oversized else None
             names_of = _names_of(oversized, archive) if oversized else {}
-            properties = read_properties(
-                archive.read_if_there("docProps/core.xml") or archive.read_if_there("meta.xml")
-            )
+            properties = read_properties(archive.read_if_there("docProps/core.xml"))
         from python_calamine import CalamineError, CalamineWorkbook
 
-        notes: list[str] = []
-        count = 0
+        summary = _Summary()
         try:
             with _bytes_of(blob, smaller) as file, CalamineWorkbook.from_filelike(file) as workbook:
                 names = workbook.sheet_names
@@ -60,20 +60,66 @@ class SheetsExtractor:
                 left_out = set() if smaller else set(names_of.values())
                 if left_out.issuperset(names):
                     raise _too_large()
+                summary.sheet_count = len(names)
                 for number, name in enumerate(names[:MAX_SHEETS], start=1):
                     if name in left_out:
-                        notes.append(f"{name}: {_too_large().message}")
+                        summary.notes.append(f"{name}: {_too_large().message}")
                         continue
-                    writer = yield from _sheet(workbook.get_sheet_by_index(number - 1), number, name)
+                    first_row, rows = _rows(workbook.get_sheet_by_index(number - 1))
+                    writer = yield from _sheet(_blocks(rows), first_row, number, name)
                     writer.total += lost.get(name, 0)
-                    count += writer.written + bool(writer.head.title_rows)
-                    if writer.note:
-                        notes.append(f"{name}: {writer.note}")
+                    summary.add(name, writer)
         except (CalamineError, OSError, ValueError) as error:
             raise ExtractionFailed(f"its cells cannot be read ({error})"[:200]) from error
-        if len(names) > MAX_SHEETS:
-            notes.append(f"only the first {MAX_SHEETS} of {len(names)} sheets were read")
-        yield _facts(properties, names, notes, is_empty=count == 0 and not left_out)
+        yield summary.facts("calamine", properties)
+
+
+def _opendocument(archive: Archive) -> Iterator[Segment | DocumentFacts]:
+    properties = read_properties(archive.read_if_there("meta.xml"))
+    summary = _Summary()
+    names: list[str] = []
+
+    def sheet_of(piece: SheetStart | list[list[str]]) -> int:
+        if isinstance(piece, SheetStart):
+            names.append(piece.name)
+        return len(names)
+
+    for number, pieces in groupby(stream_sheets(archive), sheet_of):
+        if 0 < number <= MAX_SHEETS:
+            name = names[-1]
+            writer = yield from _sheet((rows for rows in pieces if isinstance(rows, list)), 1, number, name)
+            summary.add(name, writer)
+    summary.sheet_count = len(names)
+    yield summary.facts("xml", properties)
+
+
+@define
+class _Summary:
+    """What is to be told of all sheets."""
+
+    sheet_count: int = 0
+    notes: list[str] = field(factory=list)
+    _written: int = 0
+
+    def add(self, name: str, writer: RowWriter) -> None:
+        self._written += writer.written + bool(writer.head.title_rows)
+        if writer.note:
+            self.notes.append(f"{name}: {writer.note}")
+
+    def facts(self, method: str, properties: Properties) -> DocumentFacts:
+        metadata: dict[str, object] = {
+            "file_type": "spreadsheet",
+            "extraction_method": method,
+            "sheet_count": self.sheet_count,
+            **properties.metadata,
+        }
+        notes = list(self.notes)
+        if self.sheet_count > MAX_SHEETS:
+            notes.append(f"only the first {MAX_SHEETS} of {self.sheet_count} sheets were read")
+        if not self._written and not notes:
+            return DocumentFacts(metadata=metadata, reason=FileReason.EMPTY, note="the spreadsheet holds no cells")
+        reason = FileReason.PARTIAL if notes else FileReason.OK
+        return DocumentFacts(title=properties.title, metadata=metadata, reason=reason, note="; ".join(notes))
 
 
 def _bytes_of(blob: Blob, smaller: CutWorkbook | None) -> BinaryIO:
@@ -86,18 +132,19 @@ def _bytes_of(blob: Blob, smaller: CutWorkbook | None) -> BinaryIO:
     return blob.path.open("rb")
 
 
-def _sheet(sheet: "CalamineSheet", number: int, name: str) -> Generator[Segment, None, RowWriter]:
+def _sheet(
+    blocks: Iterator[list[list[str]]], first_row: int, number: int, name: str
+) -> Generator[Segment, None, RowWriter]:
     """Yield a sheet's rows; return what counted them."""
     place = Place(kind="sheet", start=number, label=clean(name)[:200])
-    first_row, rows = _rows(sheet)
-    first = list(islice(rows, BLOCK_ROWS))
+    first = next(blocks, [])
     head = find_head(first)
     title = "\n".join(" ".join(cell.strip() for cell in row if cell.strip()) for row in head.title_rows).strip()
     if title:
         last = first_row + len(head.title_rows) - 1
         yield Segment(text=clean(title), locator=(place, Place(kind="rows", start=first_row, end=last)))
     writer = RowWriter(head, within=(place,))
-    data = chain([first[head.height :]], _blocks(rows))
+    data = chain([first[head.height :]], blocks)
     yield from writer.write(data, first_row + head.height, profiled=lambda rows: None)
     return writer
 
@@ -134,39 +181,15 @@ def _shown(value: Value) -> str:
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
-def _facts(properties: Properties, names: list[str], notes: list[str], *, is_empty: bool) -> DocumentFacts:
-    metadata: dict[str, object] = {
-        "file_type": "spreadsheet",
-        "extraction_method": "calamine",
-        "sheet_count": len(names),
-        **properties.metadata,
-    }
-    if is_empty:
-        return DocumentFacts(metadata=metadata, reason=FileReason.EMPTY, note="the spreadsheet holds no cells")
-    reason = FileReason.PARTIAL if notes else FileReason.OK
-    return DocumentFacts(title=properties.title, metadata=metadata, reason=reason, note="; ".join(notes))
-
-
 def _check(archive: Archive) -> set[str]:
-    """Look at the sheets before they are parsed: their first and last cell may span more than memory holds.
-
-    Returns:
-        The members of a workbook that are such sheets.
-
-    Raises:
-        ExtractionFailed: a sheet of another kind of document is too large.
-    """
+    """Return the members that are sheets whose first and last cell span more than memory holds."""
     oversized = set()
     for name in archive.names:
         if name.startswith("xl/worksheets/") and name.endswith(".xml"):
             if _is_oversized(archive, name):
                 oversized.add(name)
-        elif name == "content.xml":
-            _check_repeats(archive, name)
-        elif name in {"xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml", "META-INF/manifest.xml"}:
+        elif name in {"xl/workbook.xml", "xl/styles.xml", "xl/sharedStrings.xml"}:
             refuse_doctype(archive.read(name)[:10_000])
-    if b"encryption-data" in archive.read_if_there("META-INF/manifest.xml"):
-        raise ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
     return oversized
 
 
@@ -196,51 +219,6 @@ def _is_oversized(archive: Archive, name: str) -> bool:
     data = archive.read(name)
     refuse_doctype(data[:10_000])
     return extent(data) > MAX_CELLS
-
-
-def _check_repeats(archive: Archive, name: str) -> None:
-    """Look at an OpenDocument sheet: it can say that a row or a cell repeats a million times."""
-    if archive.size(name) > MAX_SHEET_XML:
-        raise _too_large()
-    data = archive.read(name)
-    if not _REPEATED.search(data):
-        refuse_doctype(data[:10_000])
-        return
-    extent = _Extent()
-    parse(data, start=extent.start, end=extent.end, text=lambda text: None)
-    if extent.cells > MAX_CELLS:
-        raise _too_large()
-
-
-@define
-class _Extent:
-    """Counts how far the filled cells of OpenDocument sheets reach."""
-
-    cells: int = 0
-    _row: int = 0
-    _row_repeats: int = 1
-    _column: int = 0
-    _width: int = 0
-
-    def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        if name == "table":
-            self._row = self._width = 0
-        elif name == "table-row":
-            self._row_repeats = _number(attributes.get("number-rows-repeated"))
-            self._column = 0
-        elif name in {"table-cell", "covered-table-cell"}:
-            self._column += _number(attributes.get("number-columns-repeated"))
-            if "value-type" in attributes:
-                self._width = max(self._width, self._column)
-                self.cells = max(self.cells, (self._row + self._row_repeats) * self._width)
-
-    def end(self, name: str) -> None:
-        if name == "table-row":
-            self._row += self._row_repeats
-
-
-def _number(value: str | None) -> int:
-    return int(value) if value and value.isdecimal() and len(value) < 10 else 1
 
 
 def _too_large() -> ExtractionFailed:

@@ -380,9 +380,55 @@ def test_an_opendocument_sheet_is_read(read, make: SimpleNamespace) -> None:
 
 
 def test_an_opendocument_sheet_that_repeats_a_cell_a_billion_times_is_not_built(read, make: SimpleNamespace) -> None:
-    rows = f"<table:table-row table:number-rows-repeated='1000000'>{cell('x', 1_000)}</table:table-row>"
+    repeated = f"<table:table-row table:number-rows-repeated='1000000'>{cell('x', 1_000)}</table:table-row>"
+    last = f"<table:table-row>{cell('end')}</table:table-row>"
 
-    assert read("bomb.ods", ods(make, rows)).reason is FileReason.TOO_BIG
+    reading = read("bomb.ods", ods(make, repeated + last))
+
+    assert len(reading.text) < 500_000
+    assert reading.reason is FileReason.PARTIAL
+    assert "the first 200 columns" in reading.facts.note
+    assert reading.where("end") == "sheet Fish › rows 1000001–1000001"
+
+
+def typed(text: str, **attributes: str) -> str:
+    given = "".join(f" office:{name.replace('_', '-')}='{value}'" for name, value in attributes.items())
+    shown = f"<text:p>{text}</text:p>" if text else ""
+    return f"<table:table-cell{given}>{shown}</table:table-cell>"
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown"),
+    [
+        (typed("no type at all"), "no type at all"),
+        (typed("FALSE", value_type="float", value="0"), "FALSE"),
+        (typed("WAHR", value_type="boolean", boolean_value="true"), "WAHR"),
+        (typed("", value_type="boolean", boolean_value="true"), "TRUE"),
+        (typed("3.14", value_type="float", value="3.14159"), "3.14159"),
+        (typed("12", value_type="float", value="12.0"), "12"),
+        (typed("19 %", value_type="percentage", value="0.19"), "19 %"),
+        (typed("12,50 €", value_type="currency", value="12.5"), "12,50 €"),
+        (typed("05.03.24", value_type="date", date_value="2024-03-05T00:00:00"), "2024-03-05"),
+        (typed("10:30", value_type="time", time_value="PT10H30M00S"), "10:30"),
+        (typed("two<text:s/>words<text:line-break/>and more", value_type="string"), "two words and more"),
+        (typed("", value_type="string", string_value="only a value"), "only a value"),
+        (typed("kept<office:annotation><text:p>remark</text:p></office:annotation>"), "kept"),
+    ],
+)
+def test_a_cell_of_an_opendocument_sheet_is_kept_as_it_is_shown(read, make, cell: str, shown: str) -> None:
+    rows = f"<table:table-row>{typed('before')}<table:table-cell/>{cell}</table:table-row>"
+
+    assert read("a.ods", ods(make, rows)).text == f"before |  | {shown}"
+
+
+def test_a_huge_opendocument_sheet_is_read_in_part(read, make: SimpleNamespace) -> None:
+    rows = "".join(f"<table:table-row>{typed(f'row{number}')}</table:table-row>" for number in range(52_000))
+
+    reading = read("huge.ods", ods(make, rows))
+
+    assert reading.reason is FileReason.PARTIAL
+    assert "of 51,999 rows are searchable" in reading.facts.note
+    assert reading.where("row49000").startswith("sheet Fish › rows 4")
 
 
 def test_an_encrypted_opendocument_file_is_told(read, make: SimpleNamespace) -> None:
