@@ -80,8 +80,8 @@ def test_between_sessions_the_catalog_is_one_file_that_nobody_holds(storage: Loc
         session.set_setting("c", "d")
 
     assert set(catalog_files(storage)) == {"openmind.sqlite"}
-    held = [Path(file.path).name for file in psutil.Process().open_files()]
-    assert not [name for name in held if name.startswith(("openmind.sqlite", "catalog.lock"))]
+    held = [Path(file.path) for file in psutil.Process().open_files()]
+    assert not [path for path in held if path.is_relative_to(storage.home)]
 
 
 def test_sessions_that_fail_hold_no_files_either(storage: LocalStorage) -> None:
@@ -91,8 +91,8 @@ def test_sessions_that_fail_hold_no_files_either(storage: LocalStorage) -> None:
         with pytest.raises(ZeroDivisionError), storage.catalog.reading():
             _ = 1 / 0
 
-    held = [Path(file.path).name for file in psutil.Process().open_files()]
-    assert not [name for name in held if name.startswith(("openmind.sqlite", "catalog.lock"))]
+    held = [Path(file.path) for file in psutil.Process().open_files()]
+    assert not [path for path in held if path.is_relative_to(storage.home)]
 
 
 def test_a_stream_that_is_not_read_to_its_end_holds_nothing_after_the_session(storage: LocalStorage) -> None:
@@ -107,8 +107,8 @@ def test_a_stream_that_is_not_read_to_its_end_holds_nothing_after_the_session(st
         next(changed)
         _ = 1 / 0
 
-    held = [Path(file.path).name for file in psutil.Process().open_files()]
-    assert not [name for name in held if name.startswith(("openmind.sqlite", "catalog.lock"))]
+    held = [Path(file.path) for file in psutil.Process().open_files()]
+    assert not [path for path in held if path.is_relative_to(storage.home)]
     for stream in (read, changed):
         with pytest.raises(StoreError):
             next(stream)
