@@ -99,6 +99,8 @@ class World:
     provider: FakeProvider
     routes: dict[str, str] = attrs.field(factory=dict)
     """Routes of other packages."""
+    package: str = "openmind-acme"
+    """Whose the provider is; those of OpenMind itself are not contained."""
 
     @property
     def token(self) -> str:
@@ -131,6 +133,7 @@ class World:
 
     def plugins(self) -> Plugins:
         plugins = load_plugins()
+        plugins.providers.let_in("fake", self.package)
         plugins.providers.add("fake", lambda _: self.provider)
         plugins.routes.let_in("acme", "openmind-acme")
         for name, target in self.routes.items():

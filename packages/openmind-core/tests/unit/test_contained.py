@@ -3,7 +3,7 @@
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from openmind.application.models.contained import Blame, ContainedProvider
@@ -152,6 +152,74 @@ def test_an_answer_that_is_wrong_is_told(answers: FakeAnswers, told: str) -> Non
 
     with pytest.raises(ProviderError, match=told):
         list(answerer.stream(QUESTION))
+
+
+class Waits:
+    """A server that says nothing until somebody hangs up."""
+
+    model = "fake-chat"
+
+    def __init__(self) -> None:
+        self.asked, self.closed = Event(), Event()
+
+    def stream(self, prompt: Prompt) -> "Waits":
+        return self
+
+    def __iter__(self) -> "Waits":
+        return self
+
+    def __next__(self) -> Reply:
+        self.asked.set()
+        assert self.closed.wait(60)
+        raise StopIteration
+
+    def close(self) -> None:
+        self.closed.set()
+
+
+def test_another_thread_ends_the_wait_for_its_next_word() -> None:
+    waits = Waits()
+    words = contained(FakeProvider(answers=waits)).answerer("fake-chat").stream(QUESTION)  # type: ignore[arg-type]
+    heard: list[object] = []
+    reader = Thread(target=lambda: heard.extend(words))
+    reader.start()
+
+    assert waits.asked.wait(60)
+    words.close()  # type: ignore[attr-defined]
+    reader.join(60)
+
+    assert not reader.is_alive()
+    assert heard == []
+
+
+class Dawdles(Waits):
+    """A plain generator, which only its reader can close."""
+
+    def stream(self, prompt: Prompt) -> Iterator[AnswerText]:  # type: ignore[override]
+        try:
+            self.asked.set()
+            assert self.closed.wait(60)
+            yield AnswerText("late")
+        finally:
+            self.asked.clear()
+
+
+def test_a_plain_generator_says_that_only_its_reader_can_close_it() -> None:
+    dawdles = Dawdles()
+    words = contained(FakeProvider(answers=dawdles)).answerer("fake-chat").stream(QUESTION)  # type: ignore[arg-type]
+    heard: list[object] = []
+    reader = Thread(target=lambda: heard.append(next(words)))
+    reader.start()
+    assert dawdles.asked.wait(60)
+
+    with pytest.raises(ValueError, match="inside"):
+        words.close()  # type: ignore[attr-defined]
+    dawdles.close()
+    reader.join(60)
+    words.close()  # type: ignore[attr-defined]
+
+    assert heard == [AnswerText("late")]
+    assert not dawdles.asked.is_set()
 
 
 def test_a_description_is_text() -> None:

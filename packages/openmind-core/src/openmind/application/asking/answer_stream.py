@@ -1,6 +1,7 @@
 """An answer while it is written: one thread reads it, any thread may end it."""
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from threading import Lock
 from typing import TypeVar
 
@@ -8,6 +9,7 @@ from attrs import define, field
 
 from openmind.application.patience import patiently
 from openmind.domain.answers import AnswerEvent
+from openmind.domain.errors import ProviderError
 
 T = TypeVar("T")
 
@@ -50,10 +52,10 @@ class Line:
         self._hung_up = True
         close = getattr(self._words, "close", None)
         if close is not None:
-            try:
+            # A plain generator cannot be closed while it runs in another thread: its reader does it. A model that
+            # fails to be interrupted has nobody left to tell.
+            with suppress(ValueError, ProviderError):
                 close()
-            except ValueError:
-                return  # a plain generator cannot be closed while it runs in another thread; its reader does it
 
 
 @define

@@ -1,11 +1,12 @@
 """Providers of other packages, contained: whatever they do wrong is an error that names them, and harms nothing."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from inspect import isgenerator
 from math import hypot
-from typing import TypeVar
+from typing import Self, TypeVar
 
-from attrs import evolve, frozen
+from attrs import define, evolve, field, frozen
 
 from openmind.application.prints import prints_apart
 from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
@@ -223,26 +224,51 @@ class ContainedAnswers:
 
     def stream(self, prompt: Prompt) -> Iterator[AnswerEvent]:
         with self.blame.taken():
-            events = iter(self.inner.stream(prompt))
-        replied = False
-        try:
-            while (event := self._next(events)) is not None:
-                if replied:
-                    raise self.blame.error(f"its chat model gives {type(event).__name__} where none is due")
-                replied = isinstance(event, Reply)
-                yield event
-        finally:
-            with self.blame.taken():
-                getattr(events, "close", lambda: None)()
-        if not replied:
-            raise self.blame.error("its chat model ends without a reply")
+            return ContainedWords(iter(self.inner.stream(prompt)), self.blame)
 
-    def _next(self, events: Iterator[AnswerEvent]) -> AnswerEvent | None:
-        """Ask for what comes next; None when nothing does."""
+
+@define(eq=False)
+class ContainedWords:
+    """What a chat model of another package says. A generator would not do: no other thread could end its wait."""
+
+    inner: Iterator[AnswerEvent]
+    blame: Blame
+    _replied: bool = field(default=False, init=False)
+    _closed: bool = field(default=False, init=False)
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> AnswerEvent:
+        with ExitStack() as stack:
+            stack.callback(self.close)
+            event = self._next()
+            stack.pop_all()
+        return event
+
+    def close(self) -> None:
+        """End what is being waited for, from whatever thread.
+
+        Raises:
+            ValueError: it is a plain generator, and its reader is inside it.
+            ProviderError: it could not be closed.
+        """
+        self._closed = True
+        if isgenerator(self.inner) and self.inner.gi_running:
+            raise ValueError("the reader is inside it")
         with self.blame.taken():
-            event = next(events, None)
-        if event is not None and not isinstance(event, AnswerEvent):
+            getattr(self.inner, "close", lambda: None)()
+
+    def _next(self) -> AnswerEvent:
+        with self.blame.taken():
+            event = next(self.inner, None)
+        if event is None:
+            if self._replied or self._closed:
+                raise StopIteration
+            raise self.blame.error("its chat model ends without a reply")
+        if self._replied or not isinstance(event, AnswerEvent):
             raise self.blame.error(f"its chat model gives {type(event).__name__} where none is due")
+        self._replied = isinstance(event, Reply)
         return event
 
 
