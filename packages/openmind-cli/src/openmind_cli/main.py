@@ -17,10 +17,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.umask(0o077)  # whatever is written from here on is for its owner only
     try:
         # Not at the top: worker processes import the main module again and need nothing of the command line.
-        from openmind_cli.guard import guarded
-        from openmind_cli.terminal import prepare_streams
+        from openmind_cli.guard import guarded, wants_json
+        from openmind_cli.terminal import keep_output_apart, prepare_streams
 
+        arguments = list(sys.argv[1:] if argv is None else argv)
         prepare_streams()
-        return guarded(list(sys.argv[1:] if argv is None else argv))
+        if argv is None and wants_json(arguments):  # with arguments given, the process is somebody else's
+            keep_output_apart()
+        return guarded(arguments)
     except KeyboardInterrupt:
         return 130  # while it started, or for the second time: there is nothing to tell

@@ -3,7 +3,6 @@
 import io
 import os
 import sys
-from pathlib import Path
 from typing import TextIO
 
 
@@ -12,10 +11,32 @@ def prepare_streams() -> None:
     # None is what Python makes of a stream that was closed before it started; the type stubs know nothing of it.
     closed = [name for name in ("stdout", "stderr") if getattr(sys, name) is None]
     for name in closed:
-        setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115  it lives as long as we do
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        setattr(sys, name, open(nowhere, "w", encoding="utf-8", closefd=False))  # noqa: SIM115  lives as long as we do
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def keep_output_apart() -> None:
+    """Keep standard output to `sys.stdout`; what writes to its descriptor from now on lands on standard error.
+
+    For output that a program parses. Libraries in C, `os.write` and programs that are started know the descriptor
+    alone. It stays like that until the process ends: such libraries empty their buffers as late as then.
+    """
+    usual = sys.stdout
+    if not isinstance(usual, io.TextIOWrapper):
+        return
+    usual.flush()
+    private = os.fdopen(os.dup(usual.fileno()), "wb", buffering=0 if usual.write_through else -1)
+    os.dup2(sys.stderr.fileno(), usual.fileno())
+    sys.stdout = io.TextIOWrapper(
+        private,
+        encoding=usual.encoding,
+        errors=usual.errors,
+        line_buffering=usual.line_buffering,
+        write_through=usual.write_through,
+    )
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:

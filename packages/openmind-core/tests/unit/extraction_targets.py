@@ -24,7 +24,7 @@ Parts = Iterator[Segment | DocumentFacts | Picture]
 def scripted(setup: Mapping[str, object]) -> Handler:
     _forbid_network()
     registry = ExtractorRegistry()
-    for package, ways in {"openmind-extractors": WAYS, "openmind-acme": {"acme": _stumble}}.items():
+    for package, ways in {"openmind-extractors": WAYS, "openmind-acme": FOREIGN_WAYS}.items():
         registry.let_in(package, package)
         for name, way in ways.items():
             info = ExtractorInfo(name=name.replace(" ", "-"), version=1, extensions=frozenset({".x"}))
@@ -100,6 +100,12 @@ def _stumble(blob: Blob, tools: ExtractionTools) -> Parts:
     raise KeyError("/Root")
 
 
+def _talk(blob: Blob, tools: ExtractionTools) -> Parts:
+    print("printed")
+    os.write(1, b"written\n")
+    yield Segment(text="said")
+
+
 def _swell(blob: Blob, tools: ExtractionTools) -> Parts:
     yield Segment(text="page one")
     held = [bytes(10_000_000).replace(b"\0", b"x") for _ in range(500)]
@@ -170,4 +176,10 @@ WAYS = {
     "book": _book,
     "pictures": _pictures,
     "pictured": _pictured,
+}
+FOREIGN_WAYS: dict[str, Callable[[Blob, ExtractionTools], Parts]] = {
+    "acme": _stumble,
+    "acme-loop": _loop,
+    "acme-swell": _swell,
+    "acme-talk": _talk,
 }

@@ -2,6 +2,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from attrs import evolve
@@ -18,7 +19,7 @@ from openmind.adapters.extraction_wire import (
     payload_of,
 )
 from openmind.adapters.extraction_workers import MAX_TEXT_CHARS, ExtractionWorkers, limits_for
-from openmind.adapters.worker_jobs import MEGABYTE, Limits
+from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Limits, WorkerFailure
 from openmind.domain.config import ExtractionConfig, OcrConfig
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
@@ -38,7 +39,7 @@ def make_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mak
     temporary.mkdir()
     made: list[ExtractionWorkers] = []
 
-    def make(*, backend: str = "slow-eyes", **options: int) -> ExtractionWorkers:
+    def make(*, backend: str = "slow-eyes", **options: Any) -> ExtractionWorkers:
         config = ExtractionConfig(ocr=OcrConfig(backend=backend))
         tight = Limits(wall_s=60, cpu_s=1, memory_bytes=250 * MEGABYTE, output_bytes=128 * MEGABYTE)
         made.append(
@@ -179,6 +180,29 @@ def test_what_an_extractor_of_another_package_raises_names_that_package(reader: 
     told = str(read(reader, file, "acme"))
 
     assert "he extractor “acme” of the package openmind-acme failed: KeyError" in told
+
+
+@pytest.mark.parametrize(("way", "told"), [("acme-loop", "processor time"), ("acme-swell", "250 MB of memory")])
+def test_an_extractor_of_another_package_that_is_ended_is_named(
+    make_reader: MakeReader, file: Path, way: str, told: str
+) -> None:
+    reader = make_reader(size=1, strangers={way: "openmind-acme"})
+
+    outcome = read(reader, file, way)
+
+    assert f"he extractor “{way}” of the package openmind-acme was given up" in facts(outcome).note
+    assert told in facts(outcome).note
+
+
+def test_memory_that_a_foreign_extractor_eats_says_nothing_of_the_size_of_the_file() -> None:
+    reader = ExtractionWorkers(ExtractionConfig(), strangers={"acme": "openmind-acme"})
+    swollen = WorkerFailure(FailureKind.TOO_BIG, "it needed more than 250 MB of memory")
+
+    for extractor, reason in {"pdf": FileReason.TOO_BIG, "acme": FileReason.CRASHED}.items():
+        failure = reader._failure(extractor, swollen)
+        assert failure is not None
+        assert failure.reason is reason
+    reader.close()
 
 
 def test_endless_text_is_cut_off(make_reader: MakeReader, file: Path) -> None:

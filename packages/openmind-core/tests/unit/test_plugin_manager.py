@@ -105,6 +105,13 @@ def test_a_slip_of_the_pen_is_told_with_the_right_spelling(shelf: Shelf, source:
     assert told.lower() in shelf.error(source).lower()
 
 
+@pytest.mark.parametrize("stated", ["'1'", "1.0", "True"])
+def test_a_version_that_is_no_whole_number_is_told_as_what_it_is(shelf: Shelf, stated: str) -> None:
+    error = shelf.error(f"OPENMIND_HOOKS = {stated}\n{GOOD}")
+
+    assert error.startswith(f"Its OPENMIND_HOOKS is {stated} ({type(eval(stated)).__name__}), and a whole number is")
+
+
 def test_the_version_of_the_hooks_may_be_stated(shelf: Shelf) -> None:
     shelf.put("good", "OPENMIND_HOOKS = 1\n" + GOOD)
 
@@ -123,7 +130,7 @@ def test_the_version_of_the_hooks_may_be_stated(shelf: Shelf) -> None:
         ("registry.add(info('bad', extensions=frozenset({'TXT'})), print)", "needs extensions such as “.txt”"),
         ("registry.add(info('bad', isolated=False, pictures=True), print)", "it has to run isolated"),
         ("registry.add_ocr('bad', None)", "with a function that makes it, not with None"),
-        ("registry.add(info('bad'), print); registry.add(info('bad'), print)", "registered twice, by bad and bad"),
+        ("registry.add(info('bad'), print); registry.add(info('bad'), print)", "is registered twice by bad"),
     ],
 )
 def test_one_that_breaks_while_it_registers_is_named(shelf: Shelf, body: str, told: str) -> None:

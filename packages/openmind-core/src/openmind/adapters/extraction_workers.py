@@ -1,7 +1,7 @@
 """Reads hostile files in disposable processes."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, closing
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -17,7 +17,7 @@ from openmind.adapters.extraction_wire import (
     recognised_to_wire,
 )
 from openmind.adapters.job_queue import JobQueue
-from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, Part, WorkerPlan
+from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, Part, WorkerFailure, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
@@ -66,6 +66,8 @@ class ExtractionWorkers:
     config: ExtractionConfig
     plugins: Section = field(factory=dict)
     """`[plugins]`."""
+    strangers: Mapping[str, str] = field(factory=dict)
+    """The packages of extractors that are not OpenMind's own, by the name of the extractor."""
     folder: Path | None = None
     """Where workers put temporary files."""
     size: int = 2
@@ -93,12 +95,12 @@ class ExtractionWorkers:
         recognised: Callable[[int, PageNews], None],
     ) -> Iterator[ReadOutcome]:
         """See the port."""
-        tickets: deque[int] = deque()
+        asked: deque[ReadRequest] = deque()
         self._news = SimpleQueue()  # nothing of a run that ended early
 
         def jobs() -> Iterator[Job]:
             for request in requests:
-                tickets.append(request.ticket)
+                asked.append(request)
                 yield self._job(request)
 
         def hand_over() -> None:
@@ -115,7 +117,8 @@ class ExtractionWorkers:
         with closing(self.pool.run(jobs(), while_waiting=wait)) as outcomes:
             for outcome in outcomes:
                 hand_over()
-                yield _outcome(tickets.popleft(), outcome)
+                request = asked.popleft()
+                yield _outcome(request.ticket, outcome, self._failure(request.extractor, outcome.failure))
 
     def standing_still(self) -> AbstractContextManager[None]:
         """See the port."""
@@ -140,6 +143,20 @@ class ExtractionWorkers:
             heard=self._hearing(request.ticket),
         )
 
+    def _failure(self, extractor: str, failure: WorkerFailure | None) -> ExtractionFailed | None:
+        """What a file is told to suffer from when its worker did not finish."""
+        if failure is None:
+            return None
+        package = self.strangers.get(extractor)
+        if package is None:
+            message = f"reading the file was given up: {failure.detail}"
+            return ExtractionFailed(message, reason=_REASONS[failure.kind])
+        message = f"the extractor “{extractor}” of the package {package} was given up: {failure.detail}"
+        # Of an extractor that we know, memory without end says that the file is too big. Of another it says nothing of
+        # the file, which is read again when the extractor is mended.
+        late = failure.kind is FailureKind.TIMEOUT
+        return ExtractionFailed(message, reason=FileReason.TIMEOUT if late else FileReason.CRASHED)
+
     def _hearing(self, ticket: int) -> Callable[[Part], bool]:
         news, heard = self._news, 0
 
@@ -157,11 +174,10 @@ class ExtractionWorkers:
         return hear
 
 
-def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
+def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None) -> ReadOutcome:
     """Gather what a worker sent; what came before a failure is kept and makes the document partial."""
     segments: list[Segment] = []
     facts = DocumentFacts()
-    failure = _failure(outcome)
     picture: Picture | None = None
     room = MAX_TEXT_CHARS
     for part in outcome.parts:
@@ -191,10 +207,3 @@ def _outcome(ticket: int, outcome: Outcome) -> ReadOutcome:
         facts = evolve(facts, reason=FileReason.PARTIAL, note=failure.told)
     document = ExtractedDocument(segments=tuple(segments), facts=facts)
     return ReadOutcome(ticket=ticket, document=document, picture=picture)
-
-
-def _failure(outcome: Outcome) -> ExtractionFailed | None:
-    if outcome.failure is None:
-        return None
-    message = f"reading the file was given up: {outcome.failure.detail}"
-    return ExtractionFailed(message, reason=_REASONS[outcome.failure.kind])

@@ -79,7 +79,15 @@ class Preparation:
         """Read hostile files elsewhere."""
         size = min(self.config.indexing.workers or os.cpu_count() or 1, MOST_READERS)
         return ExtractionWorkers(
-            self.config.extraction, plugins=self.config.plugins, folder=self.home.temporary, size=size
+            self.config.extraction,
+            plugins=self.config.plugins,
+            strangers={
+                name: entry.distribution
+                for name, entry in self.registry.entries.items()
+                if entry.distribution not in OURS | {THIS_PROGRAM}
+            },
+            folder=self.home.temporary,
+            size=size,
         )
 
 

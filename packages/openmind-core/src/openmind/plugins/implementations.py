@@ -25,6 +25,11 @@ def check_implementations(plugin: object) -> None:
         PluginError: the plugin is for other hooks, has none, or one that is misspelt or takes something else.
     """
     wanted = getattr(plugin, VERSION_NAME, hookspecs.VERSION)
+    if type(wanted) is not int:
+        raise PluginError(
+            f"its {VERSION_NAME} is {wanted!r} ({type(wanted).__name__}), and a whole number is meant, such as"
+            f" {VERSION_NAME} = {hookspecs.VERSION}"
+        )
     if wanted != hookspecs.VERSION:
         raise PluginError(
             f"it was written for version {wanted} of OpenMind's hooks, and this OpenMind has version"

@@ -72,9 +72,11 @@ class Registry(Generic[T]):
             raise PluginError(f"the {self.kind} {name!r} needs a name of lower-case letters, digits, “-” and “_”")
         taken = self._entries.get(name)
         if taken is not None:
+            alone = taken.distribution == self.distribution
             raise PluginError(
-                f"the {self.kind} “{name}” is registered twice, by {taken.distribution} and {self.distribution}",
-                hint="Uninstall one of the two packages.",
+                f"the {self.kind} “{name}” is registered twice"
+                + (f" by {self.distribution}" if alone else f", by {taken.distribution} and {self.distribution}"),
+                hint="Update that package." if alone else "Uninstall one of the two packages.",
             )
         self._entries[name] = Registered(name, value, self.distribution, self.plugin)
 
