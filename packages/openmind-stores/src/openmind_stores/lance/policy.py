@@ -12,8 +12,9 @@ class UpkeepPolicy:
 
     most_segments: int = 8
     """Index segments before some are merged. A search asks each: ten of 10,000 rows cost twice as much as one."""
-    most_merged_rows: int = 30_000
-    """Rows merged at once: merging takes 0.1 ms and 4 kB of memory for each."""
+    most_merged_rows: int = 25_000
+    """Rows merged at once: merging takes 0.1 ms and 4 kB of memory for each. Two commits of a full batch fit with
+    room to spare, since a batch ends with a whole file; at thirty thousand it was chance whether a third did."""
     cheap_rows: int = 6_000
     """Rows that are merged although nothing demands it: what the first commits of a run, and small runs, leave."""
     vector_index_rows: int = 20_000
