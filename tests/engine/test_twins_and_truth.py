@@ -2,6 +2,8 @@
 
 import os
 import shutil
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime
 
 import pytest
@@ -67,6 +69,79 @@ def test_a_touched_file_is_found_by_its_new_date(world, memory) -> None:
     assert (report.run.tally.already_indexed, report.run.tally.embedded) == (1, 0)
     recent = memory.search("heliotrope", modified_after=datetime(2023, 1, 1, tzinfo=UTC))
     assert [hit.file_name for hit in recent.hits] == ["a.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no time of change")
+def test_two_files_of_one_size_and_date_that_change_places_are_told_apart(world, memory) -> None:
+    for name, text in (("a.txt", "heliotrope in the yard"), ("b.txt", "zanzibar in the quartz"), ("c.txt", "c" * 22)):
+        write_old(world, name, text)
+    memory.index()
+
+    (world.notes / "a.txt").rename(world.notes / "t")
+    (world.notes / "b.txt").rename(world.notes / "a.txt")
+    (world.notes / "t").rename(world.notes / "b.txt")
+    tally = memory.index().run.tally
+
+    assert (tally.hashed, tally.indexed) == (2, 2)
+    assert {query: first(memory, query) for query in ("heliotrope yard", "zanzibar quartz")} == {
+        "heliotrope yard": "b.txt",
+        "zanzibar quartz": "a.txt",
+    }
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no time of change")
+def test_files_that_change_places_and_then_names_are_found_where_they_are(world, memory) -> None:
+    write_old(world, "a.txt", "heliotrope in the yard")
+    write_old(world, "b.txt", "zanzibar in the quartz")
+    memory.index()
+
+    (world.notes / "a.txt").rename(world.notes / "t")
+    (world.notes / "b.txt").rename(world.notes / "a.txt")
+    (world.notes / "t").rename(world.notes / "c.txt")
+    tally = memory.index().run.tally
+
+    assert (tally.embedded, tally.extracted) == (0, 0)
+    [heliotrope] = memory.search("heliotrope yard").hits
+    [zanzibar] = memory.search("zanzibar quartz").hits
+    assert (heliotrope.file_name, heliotrope.also_at) == ("c.txt", ())
+    assert (zanzibar.file_name, zanzibar.also_at) == ("a.txt", ())
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no time of change")
+def test_an_edit_whose_date_was_put_back_is_read(world, memory) -> None:
+    path = write_old(world, "a.txt", "heliotrope")
+    memory.index()
+
+    path.write_text("heliograph", encoding="utf-8")
+    os.utime(path, (1, 1))
+    memory.index()
+
+    assert [hit.file_name for hit in memory.search("heliograph").hits] == ["a.txt"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps no time of change")
+def test_other_rights_cost_a_hash_once_and_nothing_else(world, memory) -> None:
+    path = write_old(world, "a.txt", "heliotrope in the garden")
+    memory.index()
+
+    path.chmod(0o400)
+    once, twice = memory.index().run.tally, memory.index().run.tally
+
+    assert (once.hashed, once.extracted, once.embedded, once.already_indexed) == (1, 0, 0, 1)
+    assert (twice.hashed, twice.already_indexed) == (0, 1)
+
+
+def test_a_memory_that_knows_no_times_of_change_notes_them_without_reading(world, memory) -> None:
+    path = write_old(world, "a.txt", "heliotrope in the garden")
+    memory.index()
+    with closing(sqlite3.connect(world.home / "openmind.sqlite")) as connection, connection:
+        connection.execute("UPDATE files SET ctime_ns = NULL")
+
+    tally = memory.index().run.tally
+
+    assert (tally.hashed, tally.already_indexed) == (0, 1)
+    with closing(sqlite3.connect(world.home / "openmind.sqlite")) as connection:
+        assert connection.execute("SELECT ctime_ns, title FROM files").fetchone()[0] == path.stat().st_ctime_ns
 
 
 def test_what_is_ignored_now_is_forgotten(world, memory) -> None:

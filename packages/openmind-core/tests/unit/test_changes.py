@@ -34,6 +34,15 @@ def test_another_size_or_date_is_a_change(stat: FileStat) -> None:
     assert classify(stat, KNOWN, TODAY) is ChangeKind.CHANGED
 
 
+def test_another_time_of_change_is_a_change_unless_none_was_noted() -> None:
+    dated = attrs.evolve(KNOWN, stat=attrs.evolve(STAT, ctime_ns=5))
+
+    assert classify(attrs.evolve(STAT, ctime_ns=6), dated, TODAY) is ChangeKind.CHANGED
+    assert classify(attrs.evolve(STAT, ctime_ns=5), dated, TODAY) is None
+    assert classify(attrs.evolve(STAT, ctime_ns=6), KNOWN, TODAY) is None
+    assert classify(STAT, dated, TODAY) is None
+
+
 def test_a_file_changed_just_before_it_was_looked_at_is_suspect() -> None:
     racy = attrs.evolve(KNOWN, scanned_ns=STAT.mtime_ns + RACY_NS)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from attrs import define, evolve
+from openmind.adapters.ignore_files import MAX_BYTES, MAX_LINES
 from openmind.adapters.local_files import LocalFileTree
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -111,6 +112,11 @@ def scan(folder: Path, *patterns: str) -> list[FoundFile | Obstacle]:
 
 def names(folder: Path, *patterns: str) -> list[str]:
     return [os.fsdecode(found.path_bytes[len(os.fsencode(folder)) + 1 :]) for found in scan(folder, *patterns)]
+
+
+def included(folder: Path, *paths: str) -> list[str]:
+    found = LocalFileTree().included(source(folder), [os.fsencode(folder / path) for path in paths])
+    return [os.fsdecode(path[len(os.fsencode(folder)) + 1 :]) for path in found]
 
 
 def write(path: Path, text: str = "") -> None:
@@ -285,15 +291,66 @@ def test_an_unreadable_ignore_file_hides_its_folder_rather_than_show_too_much(wo
     assert obstacle.reason is FileReason.DENIED
 
 
-@pytest.mark.parametrize("name", [".gitignore", ".openmindignore"])
-def test_an_ignore_file_that_is_a_link_or_a_pipe_says_nothing(tmp_path: Path, name: str) -> None:
-    write(tmp_path / "patterns", "*.txt")
-    write(tmp_path / "a/1.txt")
-    write(tmp_path / "b/2.txt")
-    (tmp_path / "a" / name).symlink_to(tmp_path / "patterns")
-    os.mkfifo(tmp_path / "b" / name)
+def planted(at: Path, kind: str) -> None:
+    if kind == "link":
+        at.symlink_to(at.parent.parent / "patterns")
+    elif kind == "pipe":
+        os.mkfifo(at)
+    elif kind == "folder":
+        at.mkdir()
+    else:
+        at.write_text("\n" * MAX_LINES if kind == "lines" else "x" * (MAX_BYTES + 1))
 
-    assert names(tmp_path) == ["a/1.txt", "b/2.txt"]
+
+@pytest.mark.parametrize("name", [".gitignore", ".openmindignore"])
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder", "lines", "bytes"])
+def test_an_ignore_file_that_cannot_be_used_hides_its_folder_and_is_named(tmp_path: Path, name: str, kind: str) -> None:
+    for path in ("patterns", "a/1.txt", "b.txt"):
+        write(tmp_path / path, "*.txt")
+    planted(tmp_path / "a" / name, kind)
+
+    obstacle, b = scan(tmp_path)
+
+    assert isinstance(obstacle, Obstacle)
+    assert obstacle.path_bytes == os.fsencode(tmp_path / "a") + b"/"
+    assert obstacle.message.startswith(f"Its {name} ")
+    assert obstacle.message.endswith("so nothing in the folder is read")
+    assert b.path_bytes == os.fsencode(tmp_path / "b.txt")
+
+
+def test_a_source_in_a_repository_keeps_to_what_git_leaves_out_above_it(tmp_path: Path) -> None:
+    write(tmp_path / ".gitignore", "*.md")
+    write(tmp_path / "repo/.gitignore", "*.log.txt\n/docs/deep/private/\n")
+    write(tmp_path / "repo/docs/.gitignore", "!keep.log.txt")
+    (tmp_path / "repo/.git").mkdir()
+    for path in ("a.txt", "a.log.txt", "keep.log.txt", "b.md", "private/c.txt"):
+        write(tmp_path / "repo/docs/deep" / path)
+
+    assert names(tmp_path / "repo/docs/deep") == ["a.txt", "b.md", "keep.log.txt"]
+    assert included(tmp_path / "repo/docs/deep", "a.txt", "a.log.txt", "private/c.txt") == ["a.txt"]
+
+
+def test_a_source_that_its_repository_leaves_out_is_read_whole(tmp_path: Path) -> None:
+    write(tmp_path / ".gitignore", "*\n!.profile\n")
+    (tmp_path / ".git").mkdir()
+    write(tmp_path / "notes/deep/a.txt")
+
+    assert names(tmp_path / "notes") == ["deep/a.txt"]
+    assert names(tmp_path / "notes/deep") == ["a.txt"]
+    assert names(tmp_path) == []
+
+
+def test_a_rule_above_a_source_that_cannot_be_used_closes_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").mkdir()
+    write(tmp_path / "notes/a.txt")
+
+    [obstacle] = scan(tmp_path / "notes")
+
+    assert isinstance(obstacle, Obstacle)
+    assert (
+        obstacle.message == "Its .gitignore is a link, a pipe or a folder and no file, so nothing in the folder is read"
+    )
 
 
 def test_nothing_heavy_is_imported_for_a_folder_without_ignore_files(tmp_path: Path) -> None:
@@ -304,7 +361,7 @@ def test_nothing_heavy_is_imported_for_a_folder_without_ignore_files(tmp_path: P
         "from openmind.domain.sources import Source\n"
         "tree = LocalFileTree()\n"
         "assert list(tree.scan(Source(id='s', path_bytes=sys.argv[1].encode(), created_at=''), bool))\n"
-        "assert not {'pathspec', 'psutil', 'cattrs', 'tomlkit', 'pluggy'} & set(sys.modules)\n"
+        "assert not {'psutil', 'cattrs', 'tomlkit', 'pluggy'} & set(sys.modules)\n"
     )
 
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True)

@@ -1,23 +1,22 @@
 """`.gitignore`, `.openmindignore` and the patterns of the configuration, each from its folder downwards."""
 
-from __future__ import annotations
-
 import os
-import re
 from collections.abc import Callable, Iterable
+from itertools import pairwise
+from typing import Self
 
 from attrs import evolve, frozen
 
+from openmind.adapters.git_patterns import Opinion, opinion_of
 from openmind.adapters.ignore_rules import is_noise, is_secret
+from openmind.domain.errors import ExtractionFailed
+from openmind.domain.files import FileReason
 
 GIT_FILE = b".gitignore"
 OWN_FILE = b".openmindignore"
 MAX_BYTES = 256 * 1024
-
-_STARS = re.compile(r"\*+")
-_MAX_STARS = 3
-_FOLDER_MARK = "(?P<ps_d>/)"
-"""Stands in pathspec's expressions behind what a pattern names."""
+MAX_LINES = 5_000
+"""More lines than any person wrote: every file of the folder would be compared with each."""
 
 
 @frozen
@@ -26,7 +25,7 @@ class PatternSet:
 
     folder: bytes
     """The folder they are relative to, with a `/` at its end."""
-    match: Callable[[str], bool | None]
+    match: Opinion
 
     def opinion(self, path: bytes) -> bool | None:
         """Say whether a path (a folder's ends with `/`) is left out, brought back, or not spoken of."""
@@ -46,25 +45,49 @@ class IgnoreRules:
     own: tuple[PatternSet, ...] = ()
 
     @classmethod
-    def of(cls, root: bytes, patterns: Iterable[str]) -> IgnoreRules:
+    def of(cls, root: bytes, patterns: Iterable[str]) -> Self:
         """Make the rules of a source from the patterns in the configuration."""
         lines = tuple(patterns)
-        return cls(configured=PatternSet(root, _compile(lines)) if lines else None)
+        return cls(configured=PatternSet(root, opinion_of(lines)) if lines else None)
 
-    def inside(self, folder: bytes, names: list[bytes], read: Callable[[bytes], bytes]) -> IgnoreRules:
+    def inside(self, folder: bytes, names: list[bytes], read: Callable[[bytes], bytes]) -> Self:
         """Make the rules of a folder below.
 
         Args:
             folder: its path, with `/`.
             names: what it holds.
-            read: gives the first `MAX_BYTES` bytes of an ignore file.
+            read: gives an ignore file; of more than `MAX_BYTES` bytes only that there are more.
+
+        Raises:
+            ExtractionFailed: there are rules in the folder that cannot be used; the message says which.
         """
         rules = self
         if GIT_FILE in names:
-            rules = evolve(rules, git=(*rules.git, PatternSet(folder, _parse(read(folder + GIT_FILE)))))
+            rules = evolve(rules, git=(*rules.git, _patterns(folder, GIT_FILE, read)))
         if OWN_FILE in names:
-            rules = evolve(rules, own=(*rules.own, PatternSet(folder, _parse(read(folder + OWN_FILE)))))
+            rules = evolve(rules, own=(*rules.own, _patterns(folder, OWN_FILE, read)))
         return rules
+
+    def within(self, repository: Iterable[bytes], root: bytes, read: Callable[[bytes], bytes]) -> Self:
+        """Add what git leaves out of a source that lies in a repository.
+
+        Where git leaves out the source itself, as in a home whose settings alone are kept in git, its rules say nothing
+        of a folder that a person approved.
+
+        Args:
+            repository: the folders above the source that are in the repository, outermost first, with `/`.
+            root: the source, with `/`.
+            read: as for `inside`; gives nothing of a file that is not there.
+
+        Raises:
+            ExtractionFailed: as `inside`.
+        """
+        git: tuple[PatternSet, ...] = ()
+        for folder, below in pairwise([*repository, root]):
+            git = (*git, _patterns(folder, GIT_FILE, read))
+            if _last_word(git, below, None):
+                return self
+        return evolve(self, git=git)
 
     def leave_out(self, path: bytes, name: bytes, *, folder: bool, generated: frozenset[bytes]) -> bool:
         """Whether a file, or a folder whose path ends with `/`, is left out.
@@ -86,6 +109,10 @@ class IgnoreRules:
         return bool(self.git) and _last_word(self.git, path, None) is True
 
 
+def _patterns(folder: bytes, name: bytes, read: Callable[[bytes], bytes]) -> PatternSet:
+    return PatternSet(folder, _parse(read(folder + name), name))
+
+
 def _last_word(sets: tuple[PatternSet, ...], path: bytes, before: bool | None) -> bool | None:
     for patterns in reversed(sets):
         opinion = patterns.opinion(path)
@@ -94,44 +121,15 @@ def _last_word(sets: tuple[PatternSet, ...], path: bytes, before: bool | None) -
     return before
 
 
-def _parse(data: bytes) -> Callable[[str], bool | None]:
-    if len(data) >= MAX_BYTES:
-        data = data[: data.rfind(b"\n") + 1]  # the last line may have been cut
-    text = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
-    return _compile(line.removesuffix("\r") for line in text.split("\n"))
+def _parse(data: bytes, name: bytes) -> Opinion:
+    """Read an ignore file.
 
-
-def _compile(lines: Iterable[str]) -> Callable[[str], bool | None]:
-    from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern  # waits for the first ignore file: many have none
-
-    patterns: list[tuple[re.Pattern[str], bool]] = []
-    for line in lines:
-        if not _is_affordable(line):
-            continue
-        try:
-            pattern = GitIgnoreSpecPattern(line)
-        except (ValueError, re.error):  # git, too, passes over a line that is no pattern
-            continue
-        if pattern.regex is not None and pattern.include is not None:
-            patterns.append((_of_the_path_itself(pattern.regex), pattern.include))
-    patterns.reverse()  # the last word counts
-    return lambda path: next((include for regex, include in patterns if regex.search(path)), None)
-
-
-def _of_the_path_itself(regex: re.Pattern[str]) -> re.Pattern[str]:
-    """Let a pattern speak of what it names and no more.
-
-    pathspec's also match all that is below a folder. Here folders are looked at before what they hold, as in git: a
-    folder that is left out is not entered, and one that is brought back brings nothing back of what is in it.
+    Raises:
+        ExtractionFailed: it is too large to be gone through for every file; half of it would show what the other half
+            keeps out.
     """
-    written = regex.pattern
-    if _FOLDER_MARK in written:
-        return re.compile(rf"{written}\Z", regex.flags)
-    return re.compile(rf"{written}(?s:.+)\Z", regex.flags) if written.endswith("/") else regex
-
-
-def _is_affordable(line: str) -> bool:
-    """Whether matching stays fast: each star multiplies the work by the length of the name."""
-    parts = line.split("/")
-    stars = sum(len(_STARS.findall(part)) for part in parts if part != "**")
-    return stars <= _MAX_STARS and parts.count("**") <= _MAX_STARS
+    lines = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape").split("\n")
+    if len(data) > MAX_BYTES or len(lines) > MAX_LINES:
+        told = f"its {os.fsdecode(name)} has more than {MAX_BYTES // 1024} KB or {MAX_LINES:,} lines"
+        raise ExtractionFailed(told, reason=FileReason.TOO_BIG)
+    return opinion_of(line.removesuffix("\r") for line in lines)

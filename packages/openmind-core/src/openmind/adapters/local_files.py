@@ -8,7 +8,7 @@ from typing import BinaryIO
 
 from attrs import frozen
 
-from openmind.adapters.ignore_files import MAX_BYTES, IgnoreRules
+from openmind.adapters.ignore_files import GIT_FILE, MAX_BYTES, OWN_FILE, IgnoreRules
 from openmind.adapters.ignore_rules import generated_folders, is_foreign
 from openmind.adapters.regular_files import open_regular, reason_of, sentence_of
 from openmind.domain.errors import ExtractionFailed
@@ -18,6 +18,7 @@ from openmind.domain.sources import Source
 from openmind.ports.file_tree import FoundFile, Obstacle, RootState
 
 LARGEST = 2**63 - 1
+_IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
 
 
 @frozen
@@ -63,26 +64,23 @@ class LocalFileTree:
 
     def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle]:
         """See the port."""
-        root = source.path_bytes.rstrip(b"/") + b"/"
-        above = IgnoreRules.of(root, self.patterns)
         ways: list[tuple[_Folder, list[bytes]]] = []
-        entering: bytes | None = root
+        entered: _Folder | None = _enter_source(source, self.patterns)
         while True:
-            if entering is not None:
-                folder = _enter(entering, above)
-                if folder.obstacle:
-                    yield folder.obstacle
-                ways.append((folder, _to_visit(folder, wanted, recursive=source.recursive)))
+            if entered is not None:
+                if entered.obstacle:
+                    yield entered.obstacle
+                ways.append((entered, _to_visit(entered, wanted, recursive=source.recursive)))
             if not ways:
                 return
             folder, names = ways[-1]
-            entering = None
+            entered = None
             if not names:
                 ways.pop()
                 continue
             path = folder.path + names.pop()
             if path.endswith(b"/"):
-                entering, above = path, folder.rules
+                entered = _enter(path, folder.rules)
                 continue
             found = _look(path)
             if found:
@@ -90,11 +88,10 @@ class LocalFileTree:
 
     def included(self, source: Source, paths: Iterable[bytes]) -> Iterator[bytes]:
         """See the port."""
-        root = source.path_bytes.rstrip(b"/") + b"/"
-        way = [_enter(root, IgnoreRules.of(root, self.patterns))]
+        way = [_enter_source(source, self.patterns)]
         """The folders from the root down to the last path: the next one shares most of them."""
         for path in paths:
-            if path.startswith(root) and _is_included(way, path, recursive=source.recursive):
+            if path.startswith(way[0].path) and _is_included(way, path, recursive=source.recursive):
                 yield path
 
     def stat(self, path_bytes: bytes) -> FileStat | None:
@@ -112,6 +109,29 @@ class LocalFileTree:
             yield file
 
 
+def _enter_source(source: Source, patterns: tuple[str, ...]) -> _Folder:
+    """List the folder of a source; what git leaves out above it is left out here, too."""
+    root = source.path_bytes.rstrip(b"/") + b"/"
+    rules = IgnoreRules.of(root, patterns)
+    try:
+        return _enter(root, rules.within(_repository_above(root), root, _read_patterns))
+    except ExtractionFailed as error:
+        return _without_rules(root, rules, error)
+
+
+def _repository_above(root: bytes) -> list[bytes]:
+    """The folders above a source up to the one that is a git repository, which comes first; none outside of one."""
+    folders: list[bytes] = []
+    folder = root
+    while not os.path.lexists(folder + b".git"):
+        above, slash, _ = folder.rstrip(b"/").rpartition(b"/")
+        if not slash:
+            return []
+        folder = above + slash
+        folders.insert(0, folder)
+    return folders
+
+
 def _enter(path: bytes, above: IgnoreRules) -> _Folder:
     """List a folder: what it holds, unless that is none of a person's own, or something is in the way."""
     try:
@@ -123,10 +143,14 @@ def _enter(path: bytes, above: IgnoreRules) -> _Folder:
     try:
         rules = above.inside(path, names, _read_patterns)
     except ExtractionFailed as error:
-        # Without its patterns the folder would show what a person wanted to keep out.
-        message = "its ignore file may not be read, so nothing in the folder is"
-        return _Folder(path, above, obstacle=Obstacle(path_bytes=path, reason=error.reason, message=message))
+        return _without_rules(path, above, error)
     return _Folder(path, rules, frozenset(names), generated_folders(names))
+
+
+def _without_rules(path: bytes, above: IgnoreRules, error: ExtractionFailed) -> _Folder:
+    """Close a folder: without its patterns it would show what a person wanted to keep out."""
+    message = f"{error.message}, so nothing in the folder is read"
+    return _Folder(path, above, obstacle=Obstacle(path_bytes=path, reason=error.reason, message=message))
 
 
 def _to_visit(folder: _Folder, wanted: Callable[[str], bool], *, recursive: bool) -> list[bytes]:
@@ -159,28 +183,30 @@ def _is_included(way: list[_Folder], path: bytes, *, recursive: bool) -> bool:
 
 
 def _read_patterns(path: bytes) -> bytes:
-    """Read an ignore file; what is no file of its own, such as a link, says nothing.
+    """Read an ignore file; one that is not there says nothing.
 
     Raises:
-        ExtractionFailed: it may not be read.
+        ExtractionFailed: it cannot be read.
     """
+    its = f"its {os.fsdecode(name_of(path))}"
     try:
         with os.fdopen(open_regular(path), "rb") as file:
-            return file.read(MAX_BYTES)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ExtractionFailed(sentence_of(error, "the file"), reason=reason_of(error)) from error
+        raise ExtractionFailed(sentence_of(error, its), reason=reason_of(error)) from error
     except ExtractionFailed as error:
-        if error.reason is FileReason.DENIED:
-            raise
-        return b""
+        if error.reason is FileReason.VANISHED:
+            return b""
+        told = "may not be read" if error.reason is FileReason.DENIED else "is a link, a pipe or a folder and no file"
+        raise ExtractionFailed(f"{its} {told}", reason=error.reason) from error
 
 
 def _list(path: bytes) -> list[bytes]:
-    """Name the regular files and the folders (with `/`) in a folder."""
+    """Name the regular files and the folders (with `/`) in a folder, and its ignore files whatever they are."""
     names: list[bytes] = []
     with os.scandir(path) as entries:
         for entry in entries:
-            if entry.is_file(follow_symlinks=False):
+            if entry.name in _IGNORE_FILES or entry.is_file(follow_symlinks=False):
                 names.append(entry.name)
             elif entry.is_dir(follow_symlinks=False):
                 names.append(entry.name + b"/")
@@ -203,4 +229,8 @@ def _obstacle(path: bytes, error: OSError, subject: str) -> Obstacle:
 
 def _file_stat(state: os.stat_result) -> FileStat:
     # Some file systems give dates that no other program can take; a clamped one looks the same at every scan.
-    return FileStat(size=state.st_size, mtime_ns=max(-LARGEST, min(state.st_mtime_ns, LARGEST)))
+    return FileStat(size=state.st_size, mtime_ns=_clamped(state.st_mtime_ns), ctime_ns=_clamped(state.st_ctime_ns))
+
+
+def _clamped(time_ns: int) -> int:
+    return max(-LARGEST, min(time_ns, LARGEST))

@@ -12,7 +12,7 @@ class ChangeKind(StrEnum):
 
     NEW = "new"
     CHANGED = "changed"
-    """Size or date differ."""
+    """Size, date or time of change differ."""
     SUSPECT = "suspect"
     """It may have changed without its metadata showing it: the hash decides."""
     RETRY = "retry"
@@ -57,7 +57,7 @@ def classify(stat: FileStat, known: FileRecord | None, today: Reader) -> ChangeK
     """Compare a file with its record; None means that nothing has to be done."""
     if known is None:
         return ChangeKind.NEW
-    if stat != known.stat:
+    if not stat.looks_like(known.stat):
         return ChangeKind.CHANGED
     if known.reason.retried:
         return ChangeKind.RETRY

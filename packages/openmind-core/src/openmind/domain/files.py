@@ -1,6 +1,7 @@
 """Files as the catalog knows them."""
 
 from enum import StrEnum
+from typing import Self
 
 from attrs import frozen
 
@@ -121,12 +122,22 @@ class FileStat:
     size: int
     """Bytes."""
     mtime_ns: int
-    """Last modification, nanoseconds since the epoch."""
+    """Last modification, nanoseconds since the epoch; programs may set it to what they like."""
+    ctime_ns: int | None = None
+    """Last change of anything about the file, which no program sets; None where it was never noted. Windows keeps the
+    moment of creation here, which only adds nothing."""
 
     @property
     def modified_at(self) -> float:
         """Last modification, POSIX seconds."""
         return self.mtime_ns / 1_000_000_000
+
+    def looks_like(self, other: Self) -> bool:
+        """Whether both may describe the same content; what one of them does not know is no difference."""
+        unknown = self.ctime_ns is None or other.ctime_ns is None
+        return (self.size, self.mtime_ns) == (other.size, other.mtime_ns) and (
+            unknown or self.ctime_ns == other.ctime_ns
+        )
 
 
 @frozen(kw_only=True)

@@ -291,6 +291,10 @@ class CatalogWriter(CatalogReader, Protocol):
         """
         ...
 
+    def note_ctimes(self, ctimes: Mapping[FileId, int]) -> None:
+        """Note when files changed, in records that do not know it; nothing else of them changes."""
+        ...
+
     def forget(self, file_ids: Iterable[FileId], *, at: float) -> int:
         """Delete records; their live generations become garbage. Returns how many there were."""
         ...

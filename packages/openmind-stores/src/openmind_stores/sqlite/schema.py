@@ -258,7 +258,12 @@ PACED: Final = (
     "ALTER TABLE index_jobs ADD COLUMN worked_s REAL NOT NULL DEFAULT 0",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED)
+CHANGE_TIMED: Final = (
+    # Two files can change places, and a backup come back, without a difference in size and date.
+    "ALTER TABLE files ADD COLUMN ctime_ns INTEGER",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED, CHANGE_TIMED)
 """Migration n brings a catalog from `user_version` n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

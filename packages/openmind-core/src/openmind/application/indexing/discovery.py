@@ -11,7 +11,7 @@ from openmind.application.indexing.formats import Formats
 from openmind.domain.changes import ChangeKind, Reader, classify
 from openmind.domain.errors import SourceNotFound
 from openmind.domain.files import FileReason, FileRecord, FileStat
-from openmind.domain.ids import RunId, SourceId
+from openmind.domain.ids import FileId, RunId, SourceId
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sentences import as_sentence
 from openmind.domain.sources import Source
@@ -45,6 +45,8 @@ class SourceScan:
     """Lines written to the plan, `gone` ones not counted."""
     unread: Counter[str] = field(factory=Counter)
     """Files of kinds that nothing reads, by kind."""
+    undated: dict[FileId, int] = field(factory=dict)
+    """Unchanged files whose records lack the time of change, and that time; noted in slices."""
     notices: list[str]
 
 
@@ -86,6 +88,7 @@ class Discovery:
             if len(pending) >= PLAN_SLICE:
                 self._write(run_id, pending)
         self._write(run_id, pending)
+        self._date(scan)
         self._remember_unread(scan)
         tick(scan)
         return scan
@@ -97,6 +100,12 @@ class Discovery:
         if kinds != before:
             with self.catalog.writing() as session:
                 session.set_setting(name, kinds)
+
+    def _date(self, scan: SourceScan) -> None:
+        if scan.undated:
+            with self.catalog.writing() as session:
+                session.note_ctimes(scan.undated)
+            scan.undated.clear()
 
     def _write(self, run_id: RunId, pending: list[PlannedChange]) -> None:
         if pending:
@@ -176,6 +185,10 @@ class Discovery:
         if kind is None:
             assert known is not None
             scan.unchanged[known.status.counted_unchanged] += 1
+            if known.stat.ctime_ns is None and found.stat.ctime_ns is not None:
+                scan.undated[known.id] = found.stat.ctime_ns
+                if len(scan.undated) >= PLAN_SLICE:
+                    self._date(scan)
             return
         scan.planned += 1
         yield PlannedChange(
@@ -195,6 +208,10 @@ def _told(obstacle: Obstacle) -> str:
     kept = "What was remembered of it is kept."
     if obstacle.reason is FileReason.DENIED:
         kept += " Give your account the right to read it, or leave it out with a line in .openmindignore."
+    elif obstacle.reason is FileReason.TOO_BIG:
+        kept += " Let a few patterns name whole folders, or kinds of files, in the place of single ones."
+    elif obstacle.reason is FileReason.UNSUPPORTED:
+        kept += " Put an ordinary file in its place, or take it away."
     return f"{path}: {as_sentence(obstacle.message)} {kept}"
 
 

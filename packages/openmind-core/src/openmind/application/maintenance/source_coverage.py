@@ -109,7 +109,7 @@ class _Looked:
             self._add_unreadable(FileReason.UNSUPPORTED, size)
         elif known is None:
             self.coverage = evolve(seen, new=seen.new.plus(size))
-        elif known.stat != found.stat:
+        elif not found.stat.looks_like(known.stat):
             self.coverage = evolve(seen, stale=seen.stale.plus(size))
         elif known.live_generation is not None and known.status is FileStatus.INDEXED:
             partly = seen.in_part + (known.reason is FileReason.PARTIAL)

@@ -88,6 +88,13 @@ class MemoryWriter(MemoryReader):
         for generation in before.keys() - self.contents.live().keys():
             self._bury(generation, at)
 
+    def note_ctimes(self, ctimes: Mapping[FileId, int]) -> None:
+        for file_id in ctimes.keys() & self.contents.records.keys():
+            record = self.contents.records[file_id]
+            if record.stat.ctime_ns is None:
+                dated = evolve(record.stat, ctime_ns=ctimes[file_id])
+                self.contents.records[file_id] = evolve(record, stat=dated)
+
     def forget(self, file_ids: Iterable[FileId], *, at: float) -> int:
         gone = [self.contents.records.pop(file_id) for file_id in set(file_ids) & self.contents.records.keys()]
         for record in gone:

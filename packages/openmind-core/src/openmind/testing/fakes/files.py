@@ -23,6 +23,7 @@ LONG_AGO_NS = 1_700_000_000_000_000_000
 class _Node:
     data: bytes = field(repr=False)
     mtime_ns: int
+    ctime_ns: int
     mode: int = stat.S_IFREG
 
 
@@ -43,11 +44,11 @@ class MemoryFileTree:
         """Create or replace a file; each write has a later date than the one before."""
         self._clock_ns += 1_000_000_000
         data = data.encode() if isinstance(data, str) else data
-        self._nodes[_bytes(path)] = _Node(data, self._clock_ns if mtime_ns is None else mtime_ns)
+        self._nodes[_bytes(path)] = _Node(data, self._clock_ns if mtime_ns is None else mtime_ns, self._clock_ns)
 
     def plant(self, path: bytes | str, mode: int) -> None:
         """Create what is no regular file, such as `stat.S_IFLNK` or `stat.S_IFIFO`."""
-        self._nodes[_bytes(path)] = _Node(b"", self._clock_ns, mode)
+        self._nodes[_bytes(path)] = _Node(b"", self._clock_ns, self._clock_ns, mode)
 
     def remove(self, path: bytes | str) -> None:
         """Remove a file, or a folder with everything in it."""
@@ -112,7 +113,11 @@ class MemoryFileTree:
         names = self._names(folder)
         if is_foreign(names):
             return
-        rules = above.inside(folder, names, lambda path: self._nodes[path].data)
+        try:
+            rules = above.inside(folder, names, lambda path: self._nodes[path].data)
+        except ExtractionFailed as error:
+            yield Obstacle(path_bytes=folder, reason=error.reason, message=error.message)
+            return
         generated = generated_folders(names)
         for name in names:
             path, is_folder = folder + name, name.endswith(b"/")
@@ -139,4 +144,4 @@ def _bytes(path: bytes | str) -> bytes:
 
 
 def _file_stat(node: _Node) -> FileStat:
-    return FileStat(size=len(node.data), mtime_ns=node.mtime_ns)
+    return FileStat(size=len(node.data), mtime_ns=node.mtime_ns, ctime_ns=node.ctime_ns)

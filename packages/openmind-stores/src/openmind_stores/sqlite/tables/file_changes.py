@@ -4,7 +4,7 @@ Records pass through a temporary table, so that a batch is compared with what is
 handful of statements however large it is.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from openmind.domain.files import FileRecord
@@ -21,11 +21,11 @@ CREATE TEMP TABLE IF NOT EXISTS incoming (
     id TEXT PRIMARY KEY, source_id TEXT, path TEXT, name TEXT, extension TEXT, size INTEGER, modified_at REAL,
     content_hash TEXT, status TEXT, indexed_at TEXT, error TEXT, path_bytes BLOB UNIQUE, mtime_ns INTEGER,
     scanned_ns INTEGER, reason TEXT, extractor TEXT, layout TEXT, live_generation INTEGER, chunk_count INTEGER,
-    missing_vectors INTEGER, title TEXT, metadata TEXT
+    missing_vectors INTEGER, title TEXT, metadata TEXT, ctime_ns INTEGER
 )
 """
 _TAKE_IN: Final = """
-INSERT OR REPLACE INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT OR REPLACE INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _SAME_LOOK: Final = "SELECT 1 FROM files WHERE path = ? AND path_bytes <> ?"
 _REFUSE: Final = "DELETE FROM incoming WHERE source_id NOT IN (SELECT id FROM sources WHERE enabled)"
@@ -44,11 +44,13 @@ DELETE FROM files WHERE id IN (SELECT id FROM incoming) OR path_bytes IN (SELECT
 _PUT: Final = """
 INSERT INTO files (
     id, source_id, path, name, extension, size, modified_at, content_hash, status, indexed_at, error, path_bytes,
-    mtime_ns, scanned_ns, reason, extractor, layout, live_generation, chunk_count, missing_vectors, title, metadata
+    mtime_ns, scanned_ns, reason, extractor, layout, live_generation, chunk_count, missing_vectors, title, metadata,
+    ctime_ns
 )
 SELECT
     id, source_id, path, name, extension, size, modified_at, content_hash, status, indexed_at, error, path_bytes,
-    mtime_ns, scanned_ns, reason, extractor, layout, live_generation, chunk_count, missing_vectors, title, metadata
+    mtime_ns, scanned_ns, reason, extractor, layout, live_generation, chunk_count, missing_vectors, title, metadata,
+    ctime_ns
 FROM incoming
 """
 _CLEAR_INCOMING: Final = "DELETE FROM incoming"
@@ -71,6 +73,7 @@ FROM files CROSS JOIN index_tables
 WHERE files.id IN (SELECT value FROM json_each(:ids)) AND files.live_generation IS NOT NULL
   AND index_tables.state <> 'dead'
 """
+_NOTE_CTIME: Final = "UPDATE files SET ctime_ns = ? WHERE id = ? AND ctime_ns IS NULL"
 _FORGET: Final = "DELETE FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _BURY_SOURCE: Final = """
 INSERT OR IGNORE INTO garbage (table_id, generation, died_at)
@@ -100,6 +103,9 @@ class FileWriting(Session):
     def record(self, records: Iterable[FileRecord], *, at: float) -> None:
         for batch in batches(records):
             self._replace(batch, at=at)
+
+    def note_ctimes(self, ctimes: Mapping[FileId, int]) -> None:
+        self.link.run_many(_NOTE_CTIME, ((integer(ctime_ns), file_id) for file_id, ctime_ns in ctimes.items()))
 
     def forget(self, file_ids: Iterable[FileId], *, at: float) -> int:
         forgotten = 0
@@ -167,4 +173,5 @@ def _incoming(record: FileRecord, path: str) -> tuple[object, ...]:
         record.missing_vectors,
         text(record.title),
         text(record.metadata),
+        None if record.stat.ctime_ns is None else integer(record.stat.ctime_ns),
     )

@@ -14,11 +14,11 @@ _REASONS: Final = {reason.value: reason for reason in FileReason}
 
 _COLUMNS: Final = (
     "id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reason, error, extractor, layout, "
-    "live_generation, chunk_count, missing_vectors, indexed_at, title, metadata"
+    "live_generation, chunk_count, missing_vectors, indexed_at, ctime_ns, title, metadata"
 )
 _KNOWN: Final = """
 SELECT id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reason, error, extractor, layout,
-    live_generation, chunk_count, missing_vectors, indexed_at, '', '{}'
+    live_generation, chunk_count, missing_vectors, indexed_at, ctime_ns, '', '{}'
 FROM files WHERE source_id = ? ORDER BY path_bytes
 """
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM files WHERE id = ?"
@@ -89,6 +89,7 @@ def _record(row: Row) -> FileRecord:
         chunk_count,
         missing_vectors,
         indexed_at,
+        ctime_ns,
         title,
         metadata,
     ) = row
@@ -96,7 +97,7 @@ def _record(row: Row) -> FileRecord:
         id=id,
         source_id=source_id,
         path_bytes=path_bytes,
-        stat=FileStat(size=size, mtime_ns=mtime_ns),
+        stat=FileStat(size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns),
         scanned_ns=scanned_ns,
         content_hash=content_hash,
         reason=_REASONS[reason],

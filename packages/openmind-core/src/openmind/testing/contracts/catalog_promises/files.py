@@ -129,6 +129,21 @@ class FilePromises:
         with catalog.reading() as snapshot:
             assert snapshot.counts().files == 3
 
+    def test_a_time_of_change_is_noted_where_none_is_known_and_changes_nothing_else(self, catalog: Catalog) -> None:
+        table = with_table(catalog)
+        [undated] = publish(catalog, record(1), tables=[table])
+        dated = evolve(record(2), stat=FileStat(size=1, mtime_ns=2, ctime_ns=3))
+        with catalog.writing() as session:
+            session.record([dated], at=AT)
+
+        with catalog.writing() as session:
+            session.note_ctimes({undated.id: 7, dated.id: 8, FileId("file_of_nobody"): 9})
+
+        with catalog.reading() as snapshot:
+            assert snapshot.file(undated.id) == evolve(undated, stat=evolve(undated.stat, ctime_ns=7))
+            assert snapshot.file(dated.id) == dated
+            assert [found.stat.ctime_ns for found in snapshot.known_files(NOTES)] == [7, 3]
+
     def test_recording_replaces_the_record(self, catalog: Catalog) -> None:
         table = with_table(catalog)
         [live] = publish(catalog, record(1), tables=[table])
