@@ -9,6 +9,7 @@ import attrs
 import pytest
 from openmind.domain.control import Wish
 from openmind.domain.documents import ExtractedDocument, Place, Segment
+from openmind.domain.files import FileReason
 from openmind.domain.jobs import JobState
 from openmind.domain.recognition import PageNews, PageText
 from openmind.ports.isolated_reader import ReadOutcome
@@ -141,12 +142,11 @@ def test_another_version_of_the_reader_recognises_nothing_again(world, memory, r
 
 def test_how_far_recognition_is_can_be_seen_page_by_page(world, memory, reader) -> None:
     path = world.write("scan.pdf", "123")
-    told: list[str] = []
+    told: list[tuple[str, int, int]] = []
 
-    run(memory, reader, progress=lambda event: told.append(event.current_file))
+    run(memory, reader, progress=lambda event: told.append((event.current_file, event.page, event.pages)))
 
-    pages = [f"{path}, page {number} of 3" for number in (1, 2, 3)]
-    assert [file for file in dict.fromkeys(told) if "page" in file] == pages
+    assert [each for each in dict.fromkeys(told) if each[1]] == [(str(path), number, 3) for number in (1, 2, 3)]
 
 
 def test_what_was_recognised_is_forgotten_with_the_file(world, memory, reader) -> None:
@@ -176,3 +176,26 @@ def kept(memory) -> list[bytes]:
     """Find recognised pages on the disk."""
     with sqlite3.connect(f"file:{memory.home / 'openmind.sqlite'}?mode=ro", uri=True) as link:
         return [name for (name,) in link.execute("SELECT extractor FROM texts WHERE extractor LIKE 'ocr:%'")]
+
+
+@attrs.define
+class Crashing(Reader):
+    """A reader that crashes on every file."""
+
+    def read(self, requests, *, while_waiting, recognised):
+        for request in requests:
+            self.looked_at.append(Path(os.fsdecode(request.path_bytes)).name)
+            yield ReadOutcome(ticket=request.ticket, reason=FileReason.CRASHED, message="it crashed")
+
+
+def test_a_file_whose_reader_crashed_is_tried_again_once_it_is_touched(world, memory) -> None:
+    path = world.write("scan.pdf", "12")
+    reader = Crashing()
+    run(memory, reader)
+    run(memory, reader)
+    assert reader.looked_at == ["scan.pdf"]
+
+    os.utime(path, ns=(1_900_000_000_000_000_000,) * 2)
+    run(memory, reader)
+
+    assert reader.looked_at == ["scan.pdf"] * 2

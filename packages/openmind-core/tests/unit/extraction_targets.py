@@ -1,10 +1,12 @@
 """What the reading workers of these tests run: the real handler over extractors that behave in all ways."""
 
 import os
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from attrs import frozen
@@ -82,6 +84,23 @@ def _abort(blob: Blob, tools: ExtractionTools) -> Parts:
     yield DocumentFacts(title="Half a book")
     yield Segment(text="page one")
     os.abort()
+
+
+def _killed(blob: Blob, tools: ExtractionTools) -> Parts:
+    """As a system does that runs out of memory: once for the file's text, always for `killed again`."""
+    trace = Path(f"{blob.path}.trace")
+    yield Segment(text="page one")
+    if b"again" in blob.read() or not trace.exists():
+        trace.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    yield Segment(text="page two")
+
+
+def _killed_in_book(blob: Blob, tools: ExtractionTools) -> Parts:
+    assert tools.ocr is not None
+    eyes = tools.ocr()
+    yield Segment(text=eyes.read(PageImage(pixels=b"1", width=1, height=1, channels=1, page=1, pages=2)).text)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _loop(blob: Blob, tools: ExtractionTools) -> Parts:
@@ -166,6 +185,8 @@ WAYS = {
     "pages": _pages,
     "abort": _abort,
     "loop": _loop,
+    "killed": _killed,
+    "killed in book": _killed_in_book,
     "encrypted": _encrypted,
     "stumble": _stumble,
     "swell": _swell,

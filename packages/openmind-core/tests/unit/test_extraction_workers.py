@@ -24,7 +24,7 @@ from openmind.domain.config import ExtractionConfig, OcrConfig
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
-from openmind.domain.recognition import PageNews, PageText
+from openmind.domain.recognition import MISSED, PageNews, PageText
 from openmind.ports.isolated_reader import IsolatedReader, ReadOutcome, ReadRequest
 
 HERE = Path(__file__).parent
@@ -141,6 +141,33 @@ def test_a_crash_keeps_what_was_read_and_the_next_file_is_read(reader: Extractio
     assert facts(crashed).title == "Half a book"
     assert "SIGABRT" in facts(crashed).note
     assert len(texts(good)) == 2
+
+
+def test_a_reader_that_somebody_else_ends_has_a_second_try(reader: ExtractionWorkers, file: Path) -> None:
+    other = file.with_name("other")
+    other.write_bytes(b"killed again")
+
+    second, good, again = reader.read(
+        [request(file, "killed"), request(file, "pages"), request(other, "killed")],
+        while_waiting=lambda: None,
+        recognised=nobody,
+    )
+
+    assert texts(second) == ["page one", "page two"]
+    assert facts(second).reason is FileReason.OK
+    assert len(texts(good)) == 2
+    assert texts(again) == ["page one"]
+    assert "ended from outside" in facts(again).note
+    assert MISSED not in facts(again).metadata
+
+
+def test_recognition_that_somebody_else_ends_goes_on_with_the_next_run(make_reader: MakeReader, file: Path) -> None:
+    outcome = read(make_reader(size=1, backend="sharp-eyes"), file, "killed-in-book")
+
+    assert texts(outcome) == ["page 1, 1. look"]
+    assert facts(outcome).reason is FileReason.PARTIAL
+    assert facts(outcome).metadata[MISSED] is True
+    assert facts(outcome).note.endswith("The next run goes on.")
 
 
 def test_a_loop_keeps_what_was_read(reader: ExtractionWorkers, file: Path) -> None:

@@ -23,7 +23,7 @@ from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
-from openmind.domain.recognition import PageNews
+from openmind.domain.recognition import MISSED, PageNews
 from openmind.ports.isolated_reader import ReadOutcome, ReadRequest
 
 MAX_TEXT_CHARS = 20_000_000
@@ -42,6 +42,7 @@ RECYCLE_AFTER = 500
 _REASONS = {
     FailureKind.TIMEOUT: FileReason.TIMEOUT,
     FailureKind.CRASHED: FileReason.CRASHED,
+    FailureKind.ENDED: FileReason.CRASHED,
     FailureKind.TOO_BIG: FileReason.TOO_BIG,
 }
 
@@ -96,6 +97,7 @@ class ExtractionWorkers:
     ) -> Iterator[ReadOutcome]:
         """See the port."""
         asked: deque[ReadRequest] = deque()
+        recognising: set[int] = set()
         self._news = SimpleQueue()  # nothing of a run that ended early
 
         def jobs() -> Iterator[Job]:
@@ -106,9 +108,11 @@ class ExtractionWorkers:
         def hand_over() -> None:
             while True:
                 try:
-                    recognised(*self._news.get_nowait())
+                    ticket, news = self._news.get_nowait()
                 except Empty:
                     return
+                recognising.add(ticket)
+                recognised(ticket, news)
 
         def wait() -> None:
             hand_over()
@@ -118,7 +122,8 @@ class ExtractionWorkers:
             for outcome in outcomes:
                 hand_over()
                 request = asked.popleft()
-                yield _outcome(request.ticket, outcome, self._failure(request.extractor, outcome.failure))
+                failure = self._failure(request.extractor, outcome.failure)
+                yield _outcome(request.ticket, outcome, failure, recognising=request.ticket in recognising)
 
     def standing_still(self) -> AbstractContextManager[None]:
         """See the port."""
@@ -174,8 +179,11 @@ class ExtractionWorkers:
         return hear
 
 
-def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None) -> ReadOutcome:
-    """Gather what a worker sent; what came before a failure is kept and makes the document partial."""
+def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None, *, recognising: bool) -> ReadOutcome:
+    """Gather what a worker sent; what came before a failure is kept and makes the document partial.
+
+    Where somebody else ended the worker amid recognition, the pages that it did not come to are for the next run.
+    """
     segments: list[Segment] = []
     facts = DocumentFacts()
     picture: Picture | None = None
@@ -204,6 +212,9 @@ def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None) ->
     if failure is not None and not segments:
         return ReadOutcome(ticket=ticket, reason=failure.reason, message=failure.told)
     if failure is not None:
-        facts = evolve(facts, reason=FileReason.PARTIAL, note=failure.told)
+        is_to_go_on = recognising and outcome.failure is not None and outcome.failure.kind is FailureKind.ENDED
+        metadata = {**facts.metadata, MISSED: True} if is_to_go_on else facts.metadata
+        note = f"{failure.told.rstrip('.')}. The next run goes on." if is_to_go_on else failure.told
+        facts = evolve(facts, reason=FileReason.PARTIAL, note=note, metadata=metadata)
     document = ExtractedDocument(segments=tuple(segments), facts=facts)
     return ReadOutcome(ticket=ticket, document=document, picture=picture)

@@ -25,6 +25,7 @@ class Ticket:
     limits: Limits
     weight: int
     heard: Callable[[Part], bool] | None = None
+    is_second_try: bool = False
 
 
 @define(eq=False, kw_only=True)

@@ -25,6 +25,7 @@ PACKED_GROWTH = 16
 _REASONS = {
     FailureKind.TIMEOUT: FileReason.TIMEOUT,
     FailureKind.CRASHED: FileReason.CRASHED,
+    FailureKind.ENDED: FileReason.CRASHED,
     FailureKind.TOO_BIG: FileReason.TOO_BIG,
 }
 

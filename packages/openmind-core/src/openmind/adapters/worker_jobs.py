@@ -61,6 +61,8 @@ class FailureKind(StrEnum):
     TIMEOUT = "timeout"
     CRASHED = "crashed"
     TOO_BIG = "too_big"
+    ENDED = "ended"
+    """Somebody else ended it, as a system does that runs out of memory: the request need not be to blame."""
 
 
 @frozen

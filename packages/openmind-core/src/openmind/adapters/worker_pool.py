@@ -5,10 +5,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from openmind.adapters.job_queue import JobQueue, Ticket
-from openmind.adapters.worker_jobs import Job, Outcome, WorkerPlan
+from openmind.adapters.worker_jobs import FailureKind, Job, Outcome, WorkerPlan
 from openmind.adapters.worker_process import WorkerDied, WorkerProcess
 from openmind.domain.errors import WorkersUnavailable
 
@@ -238,10 +238,17 @@ class WorkerPool:
         return False
 
     def _bury(self, lane: _Lane, outcome: Outcome) -> None:
-        """Blame the oldest job for the death of a worker; the others go back into the queue."""
+        """Blame the oldest job for the death of a worker; the others go back into the queue.
+
+        Where somebody else ended the worker, the job has a second try.
+        """
         if lane.worker and not lane.worker.was_ended:
-            with self.queue.changed:
-                self.queue.deliver(lane.under_way.popleft(), outcome)
+            ticket = lane.under_way.popleft()
+            if outcome.failure and outcome.failure.kind is FailureKind.ENDED and not ticket.is_second_try:
+                lane.under_way.appendleft(evolve(ticket, is_second_try=True))
+            else:
+                with self.queue.changed:
+                    self.queue.deliver(ticket, outcome)
         self._discard(lane)
         self._give_back(lane)
 

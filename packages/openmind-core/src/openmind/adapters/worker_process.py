@@ -311,6 +311,8 @@ def _read_exit(code: int | None, last_words: str) -> WorkerFailure:
         name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
         if name == "SIGXCPU":
             return WorkerFailure(FailureKind.TIMEOUT, "it took too much processor time")
+        if name == "SIGKILL":
+            return WorkerFailure(FailureKind.ENDED, "the reader was ended from outside, maybe for want of memory")
         return WorkerFailure(FailureKind.CRASHED, f"the reader was ended by {name}")
     return WorkerFailure(FailureKind.CRASHED, f"the reader ended unexpectedly: {last_words}".removesuffix(": "))
 

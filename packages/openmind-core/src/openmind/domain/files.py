@@ -64,6 +64,11 @@ class FileReason(StrEnum):
         return self in {FileReason.DENIED, FileReason.VANISHED, FileReason.PROVIDER}
 
     @property
+    def retried_when_saved(self) -> bool:
+        """Whether it is tried again once the file was saved anew, with the same bytes, too: time and memory decided."""
+        return self in {FileReason.TIMEOUT, FileReason.CRASHED}
+
+    @property
     def hint(self) -> str:
         """What a person can do about it; empty where there is nothing to be done."""
         return _HINTS.get(self, "")
@@ -82,7 +87,7 @@ _WORDS = {
     FileReason.PROVIDER: "provider trouble",
 }
 """Where the code is not the word for it."""
-_CHANGE_IT = "It is tried again when it or its reader has changed: save it again, or in another format."
+_SAVE_IT = "Save it again, or `touch` it: the next run tries once more. If that is in vain, save it in another format."
 _HINTS = {
     FileReason.NEEDS_OCR: (
         "Where recognition is off, switch it on: `openmind source set ID --ocr`, and `[extraction.ocr] enabled`. "
@@ -94,8 +99,8 @@ _HINTS = {
     FileReason.DENIED: "Allow yourself to read it; the next run tries again.",
     FileReason.VANISHED: "The next run looks again.",
     FileReason.DAMAGED: "Open it in the program it came from and save it again, or fetch it again.",
-    FileReason.TIMEOUT: _CHANGE_IT,
-    FileReason.CRASHED: _CHANGE_IT,
+    FileReason.TIMEOUT: _SAVE_IT,
+    FileReason.CRASHED: _SAVE_IT,
     FileReason.PROVIDER: "Run `openmind index` again when the provider answers.",
 }
 _STATUS = {

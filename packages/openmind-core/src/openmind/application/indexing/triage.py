@@ -171,7 +171,7 @@ class Triage:
 
     def _settle(self, task: FileTask, snapshot: CatalogReader) -> FileTask | None:
         known, change = task.known, task.change
-        if known is not None and known.content_hash == task.content_hash and self._is_current(known, task):
+        if known is not None and self._stays_as_it_is(known, task):
             self._touch(known, task)
             return None
         content = task.content
@@ -206,6 +206,10 @@ class Triage:
             keys.insert(0, known.extractor)
         former = next(filter(None, (snapshot.text(task.content_hash, key) for key in keys)), None)
         return attrs.evolve(task, former=former) if task.info.described_by else attrs.evolve(task, packed=former)
+
+    def _stays_as_it_is(self, known: FileRecord, task: FileTask) -> bool:
+        is_for_another_try = known.reason.retried_when_saved and known.stat.mtime_ns != task.stat.mtime_ns
+        return known.content_hash == task.content_hash and not is_for_another_try and self._is_current(known, task)
 
     def _is_current(self, known: FileRecord, task: FileTask) -> bool:
         today = task.info.key if self.may_describe() else task.info.plain_key
