@@ -9,6 +9,7 @@ from openmind.domain.answers import (
     AnswerEvent,
     AnswerFinished,
     AnswerReasoning,
+    AnswerRestarted,
     AnswerStarted,
     AnswerState,
     AnswerText,
@@ -102,6 +103,9 @@ async def _written(ask: Ask, events: AsyncIterator[AnswerEvent | None]) -> Event
                 yield event("meta", {"format": "markdown", "session_id": found.session_id, "reasoning": ask.reasoning})
             case AnswerReasoning():
                 yield event("reasoning", {"text": found.text})
+            case AnswerRestarted():
+                said = False
+                yield event("restart", {})
             case AnswerText():
                 said = True
                 yield event("delta", {"text": found.text})

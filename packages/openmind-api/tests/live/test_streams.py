@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from openmind.domain.answers import AnswerRestarted
 from openmind.domain.errors import ProviderError, ProviderUnreachable
 from openmind_api.asks import MOST
 from openmind_api.sse import Pace
@@ -84,6 +85,20 @@ def test_reasoning_is_an_event_of_its_own_and_only_on_request(world) -> None:
     assert dict(thought)["meta"]["reasoning"] is True
     assert dict(thought)["reasoning"] == {"text": "Let me think."}
     assert all("think" not in data["text"] for name, data in thought if name == "delta")
+
+
+def test_what_the_model_took_back_is_announced_before_its_answer(world) -> None:
+    world.provider.answers.script = [["Let me see.", AnswerRestarted(), "It rises."]]
+    world.configure(chat="fake-chat")
+    world.index()
+
+    with world.served() as api:
+        found = api.stream("/ask/stream", QUESTION)
+
+    at = names(found).index("restart")
+    assert "Let" in "".join(data["text"] for name, data in found[:at] if name == "delta")
+    assert "".join(data["text"] for name, data in found[at:] if name == "delta") == "It rises."
+    assert dict(found)["done"]["answer"] == "It rises."
 
 
 def test_a_refusal_of_the_model_is_told_as_text(world) -> None:

@@ -13,6 +13,7 @@ from openmind.domain.answers import (
     AnswerEvent,
     AnswerFinished,
     AnswerReasoning,
+    AnswerRestarted,
     AnswerStarted,
     AnswerState,
     AnswerText,
@@ -76,6 +77,36 @@ def test_a_broken_off_answer_says_so(capsys) -> None:
     told = capsys.readouterr()
     assert told.out == "It is\n"
     assert "not complete: the model stopped" in told.err
+
+
+def thought_aloud(thought: str) -> Iterator[AnswerEvent]:
+    yield AnswerText(thought)
+    yield AnswerRestarted()
+    yield AnswerText("It is dry.")
+    yield AnswerFinished(Answer(question="q", state=AnswerState.ANSWERED, markdown="It is dry."))
+
+
+def test_what_a_model_thought_aloud_is_named_for_what_it_is(capsys) -> None:
+    show(thought_aloud("Let me see."), lambda _: {})
+
+    told = capsys.readouterr()
+    assert told.out == "Let me see.\nIt is dry.\n"
+    assert "thought aloud" in told.err
+
+
+def test_what_a_model_thought_aloud_vanishes_from_a_terminal(terminal) -> None:
+    with terminal() as screen, redirect_stderr(io.StringIO()) as told:
+        show(thought_aloud("Let me see."), lambda _: {})
+
+    assert lines(picture(screen.getvalue())) == ["It is dry."]
+    assert told.getvalue() == ""
+
+
+def test_what_left_the_screen_before_it_was_known_for_a_thought_is_named(terminal) -> None:
+    with terminal(), redirect_stderr(io.StringIO()) as told:
+        show(thought_aloud("Let me see.\n\nIt may be wet."), lambda _: {})
+
+    assert "thought aloud" in told.getvalue()
 
 
 def test_citations_of_nothing_are_flagged(capsys) -> None:

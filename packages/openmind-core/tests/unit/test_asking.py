@@ -12,6 +12,7 @@ from openmind.domain.answers import (
     AnswerFinished,
     AnswerProgress,
     AnswerReasoning,
+    AnswerRestarted,
     AnswerStarted,
     AnswerState,
     AnswerText,
@@ -184,6 +185,27 @@ def test_reasoning_is_passed_on_only_when_it_was_asked_for(shelf: Shelf) -> None
     assert "Let me see" not in shown(loud)
     assert isinstance(silent[-1], AnswerFinished)
     assert silent[-1].answer.reasoning is None
+
+
+def test_what_a_model_took_back_is_no_part_of_its_answer(shelf: Shelf) -> None:
+    model = FakeAnswers(script=[["Let me see [1", AnswerRestarted(), "It is so [1]."]])
+
+    events = list(asking(shelf, model).stream(AskRequest(question="bread")))
+
+    at = events.index(AnswerRestarted())
+    assert shown(events[:at]).startswith("Let me")
+    assert shown(events[at:]) == "It is so [1]."
+    assert isinstance(events[-1], AnswerFinished)
+    assert events[-1].answer.markdown == "It is so [1]."
+
+
+def test_a_thought_that_was_taken_back_is_not_kept_when_the_model_fails_then(shelf: Shelf) -> None:
+    model = FakeAnswers(script=[["Let me see.", AnswerRestarted(), ProviderUnreachable("down")]])
+
+    answer = ask(shelf, model)
+
+    assert answer.state is AnswerState.PROVIDER_FAILED
+    assert "Let me see" not in answer.markdown
 
 
 def test_filters_reach_the_search(shelf: Shelf) -> None:

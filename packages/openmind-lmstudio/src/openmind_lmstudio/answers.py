@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator
 from contextlib import closing
 
 from attrs import evolve, frozen
-from openmind.domain.answers import AnswerProgress, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerRestarted, AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotFound, ProviderError
 from openmind.ports.answer_provider import Prompt, Reply
 
@@ -74,6 +74,9 @@ class ServedAnswers:
                     for part in parts:
                         if isinstance(part, AnswerText):
                             spoken += part.text
+                            yield part
+                        elif isinstance(part, AnswerRestarted):
+                            spoken = ""
                             yield part
                         elif isinstance(part, ChatReply):
                             if not part.cut:

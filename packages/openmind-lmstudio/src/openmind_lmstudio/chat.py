@@ -72,12 +72,11 @@ def body_of(request: ChatRequest, *, stream: bool) -> dict[str, object]:
 
 def read_reply(result: Record, request: ChatRequest) -> ChatReply:
     """Read a whole answer. There is no finish reason: the count of tokens tells whether it was cut."""
-    raw = _joined(result, "message")
     limit, written = request.max_output_tokens, result.record("stats").count("total_output_tokens")
     return ChatReply(
-        text=without_thoughts(raw),
-        raw=raw,
-        reasoning=_joined(result, "reasoning"),
+        text="\n\n".join(without_thoughts(message) for message in _told(result, "message")),
+        raw="\n\n".join(_told(result, "message")),
+        reasoning="\n\n".join(_told(result, "reasoning")),
         response_id=result.text("response_id") or None,
         cut=limit is not None and written is not None and written >= limit,
     )
@@ -134,5 +133,5 @@ def ended(told: ThoughtFilter, reply: ChatReply) -> Iterator[Piece | ChatReply]:
     yield reply
 
 
-def _joined(result: Record, kind: str) -> str:
-    return "\n\n".join(item.text("content") for item in result.records("output") if item.text("type") == kind)
+def _told(result: Record, kind: str) -> list[str]:
+    return [item.text("content") for item in result.records("output") if item.text("type") == kind]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from lmstudio_server import ScriptedServer, llm, steps
 from openmind.adapters.notebook_file import NotebookFile
-from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerRestarted, AnswerText
 from openmind.domain.errors import AnswerIncomplete, ContextOverflow, ModelNotLoaded, ProviderError, ProviderUnreachable
-from openmind.ports.answer_provider import Prompt, Reply
+from openmind.ports.answer_provider import AnswerPart, Prompt, Reply
 from openmind_lmstudio import policy
 from openmind_lmstudio.answers import ServedAnswers
 from openmind_lmstudio.chat import ChatRequest
@@ -41,7 +41,7 @@ def message(text: str) -> dict[str, str]:
     return {"type": "message", "content": text}
 
 
-Event = AnswerProgress | AnswerText | AnswerReasoning | Reply
+Event = AnswerPart
 
 
 def spoken(events: Iterable[Event]) -> list[Event]:
@@ -202,6 +202,26 @@ def test_thoughts_whose_opening_the_template_wrote_are_never_shown(
 
     assert pieces == [AnswerText("It is"), AnswerText(" dry.")]
     assert reply.text == "It is dry."
+
+
+@pytest.mark.parametrize("version", ["0.4", "0.3"])
+def test_a_model_that_turns_out_to_have_thought_aloud_takes_its_words_back(
+    server: ScriptedServer, answerer: ServedAnswers, version: str
+) -> None:
+    server.studio.version = version
+    server.studio.answer = ["It is."]
+    list(answerer.stream(PROMPT))  # it speaks, as far as anybody knows
+    server.studio.answer = ["Let me see.", "</think>\n", "It is", " dry. <think>Hm.", "</think>"]
+
+    *pieces, reply = spoken(answerer.stream(PROMPT))
+
+    assert pieces == [
+        AnswerText("Let me see."),
+        AnswerRestarted(),
+        AnswerText("It is"),
+        AnswerText(" dry. "),
+    ]
+    assert reply.text == "It is dry. "
 
 
 def test_a_server_that_parts_thoughts_itself_is_listened_to_word_by_word(

@@ -3,7 +3,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerReasoning, AnswerRestarted, AnswerText
 from openmind_lmstudio.thinking import ThoughtFilter, without_thoughts
 
 PLAIN = st.text(st.characters(blacklist_characters="<>"), min_size=1).filter(lambda text: text.strip() == text)
@@ -15,7 +15,9 @@ def told(text: str, places: list[int], thoughts: ThoughtFilter | None = None) ->
     thoughts = thoughts or ThoughtFilter()
     pieces = [piece for start, end in pairwise(edges) for piece in thoughts.feed(text[start:end])]
     pieces += thoughts.finish()
-    said = "".join(piece.text for piece in pieces if isinstance(piece, AnswerText))
+    restarts = [at for at, piece in enumerate(pieces, 1) if isinstance(piece, AnswerRestarted)]
+    answer = pieces[restarts[-1] :] if restarts else pieces
+    said = "".join(piece.text for piece in answer if isinstance(piece, AnswerText))
     return said, "".join(piece.text for piece in pieces if isinstance(piece, AnswerReasoning))
 
 
@@ -51,12 +53,16 @@ def test_a_text_without_thoughts_passes_unchanged(text: str, places: list[int]) 
         ("<think>a</think>", ""),
         ("<think>a</think><think>b</think>c", "c"),
         ("Use <think> tags.", "Use <think> tags."),
-        ("Use <think> and </think>.", "Use <think> and </think>."),
+        ("Use `<think>` and `</think>`.", "Use `<think>` and `</think>`."),
+        ("Put this:\n```\n<think>a</think>\n```\n", "Put this:\n```\n<think>a</think>\n```\n"),
+        ("At 09:15 [1]. <think>late</think>Ok.", "At 09:15 [1]. Ok."),
+        ("One.\n\n<think>late</think>\n\nTwo. <thinking>later</thinking>", "One.\n\n\n\nTwo. "),
+        ("a</think>b<think>c</think>d", "bd"),
         ("a thought</think>\nthe answer", "the answer"),
         ("a </think", "a </think"),
     ],
 )
-def test_only_what_stands_in_front_is_a_thought(text: str, said: str) -> None:
+def test_a_block_of_thoughts_is_left_out_wherever_it_stands_but_in_code(text: str, said: str) -> None:
     assert without_thoughts(text) == said
 
 
@@ -68,6 +74,36 @@ def test_a_thought_without_an_opening_mark_is_parted_where_one_may_come(
     text = f"{thought}</think>\n\n{answer}"
 
     assert told(text, places, ThoughtFilter(guarded=True)) == (answer, thought)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    parts=st.lists(st.sampled_from(["<think>", "</think>", "</thinking>", "a ", "<", "`", "\n", "```\n", "word"])),
+    places=st.lists(st.integers(0, 200), max_size=10),
+)
+def test_what_streams_is_in_the_end_what_comes_whole(parts: list[str], places: list[int]) -> None:
+    text = "".join(parts)
+
+    assert told(text, places)[0] == told(text, places, ThoughtFilter(guarded=True))[0] == without_thoughts(text)
+
+
+def test_a_thought_that_only_ends_takes_back_what_was_told() -> None:
+    thoughts = ThoughtFilter()
+
+    assert thoughts.feed("Let me see. ") == [AnswerText("Let me see. ")]
+    assert thoughts.feed("</thi") == []
+    assert thoughts.feed("nk>\nIt is dry.") == [
+        AnswerRestarted(),
+        AnswerReasoning("Let me see. "),
+        AnswerText("It is dry."),
+    ]
+
+
+def test_what_broke_off_within_a_late_block_stays_a_thought() -> None:
+    thoughts = ThoughtFilter()
+
+    assert thoughts.feed("It is dry. <think>secret") == [AnswerText("It is dry. ")]
+    assert thoughts.finish(whole=False) == [AnswerReasoning("secret")]
 
 
 def test_what_is_held_back_is_told_when_the_server_parts_thoughts_itself() -> None:

@@ -13,6 +13,7 @@ from openmind.domain.answers import (
     AnswerEvent,
     AnswerFinished,
     AnswerReasoning,
+    AnswerRestarted,
     AnswerState,
     AnswerText,
 )
@@ -20,7 +21,7 @@ from openmind.domain.ids import FileId
 
 from openmind_cli.render.answers import print_rest, print_text
 from openmind_cli.render.clean import block
-from openmind_cli.render.lines import console_on
+from openmind_cli.render.lines import console_on, note
 from openmind_cli.terminal import is_terminal
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rich.live import Live
     from rich.markdown import Markdown
 
+RESTARTED = "What stands above is what the model thought aloud. Its answer:"
 REDRAW_S = 0.08
 """A person sees no more often than this that something changed."""
 _FENCE = re.compile(r"^ {0,3}(```|~~~)", re.MULTILINE)
@@ -47,6 +49,10 @@ class Page(Protocol):
         """Show a piece of the answer."""
         ...
 
+    def restart(self) -> None:
+        """Take back what was written as far as that can be done, and say of the rest that it is not the answer."""
+        ...
+
     def end(self) -> None:
         """Show what is left; nothing more comes. Safe to call twice."""
         ...
@@ -64,6 +70,9 @@ def show(events: Iterable[AnswerEvent], links: Links) -> Answer:
         for event in events:
             if isinstance(event, AnswerReasoning):
                 page.think(event.text)
+            elif isinstance(event, AnswerRestarted):
+                told = ""
+                page.restart()
             elif isinstance(event, AnswerText):
                 told += event.text
                 page.write(event.text)
@@ -102,6 +111,10 @@ class PlainPage:
         self._wrote = True
         sys.stdout.write(block(text))
         sys.stdout.flush()
+
+    def restart(self) -> None:
+        self.end()
+        note(RESTARTED)
 
     def end(self) -> None:
         self._end_thoughts()
@@ -148,6 +161,12 @@ class MarkdownPage:
             ready, self._open = self._open[:at], self._open[at:]
             self._set(ready)
         self._draw()
+
+    def restart(self) -> None:
+        self._stop()
+        self._open = ""
+        if self._settled:  # what was set for good may have left the screen
+            note(RESTARTED)
 
     def end(self) -> None:
         self._end_thoughts()

@@ -126,4 +126,12 @@ class AnswerFinished:
     answer: Answer
 
 
-AnswerEvent = AnswerStarted | AnswerProgress | AnswerText | AnswerReasoning | AnswerFinished
+@frozen
+class AnswerRestarted:
+    """What came as text so far was no part of the answer: it begins anew with the next piece.
+
+    A model whose thoughts nobody marked may turn out to have thought aloud.
+    """
+
+
+AnswerEvent = AnswerStarted | AnswerProgress | AnswerText | AnswerReasoning | AnswerRestarted | AnswerFinished

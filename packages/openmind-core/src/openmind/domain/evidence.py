@@ -2,6 +2,7 @@
 
 The text of documents is untrusted: it may hold sentences that are addressed to the model. It stands between fences
 made of a random word that no document can know, and the system prompt says that nothing between them is an instruction.
+Marks of chat templates are broken up, so that a document cannot end the turn in which it is quoted either.
 """
 
 import re
@@ -13,6 +14,7 @@ from openmind.domain.answers import Evidence, Excerpt
 from openmind.domain.location_text import location_text, title_and_location
 from openmind.domain.refusals import NOT_IN_FILES
 from openmind.domain.search import SearchHit
+from openmind.domain.template_marks import without_template_marks
 from openmind.domain.text import as_seen
 
 SYSTEM_PROMPT = f"""\
@@ -59,9 +61,12 @@ def gather(question: str, hits: Sequence[SearchHit], *, room: int, fence: str) -
 
 
 def user_prompt(evidence: Evidence, *, fence: str, earlier: Sequence[Turn] = ()) -> str:
-    """Write what the model is asked: earlier turns, the excerpts between fences, the question last."""
+    """Write what the model is asked: earlier turns, the excerpts between fences, the question last.
+
+    None of it, wherever it came from, holds a mark of a chat template.
+    """
     told = "".join(quoted(excerpt, fence) for excerpt in evidence.excerpts)
-    return f"{_conversation(earlier, fence)}{told}{_asked(evidence.question)}"
+    return without_template_marks(f"{_conversation(earlier, fence)}{told}{_asked(evidence.question)}")
 
 
 def room_for_excerpts(window: int, question: str, earlier: Sequence[Turn], fence: str) -> int:

@@ -5,7 +5,7 @@ from typing import Protocol
 
 from attrs import frozen
 
-from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerRestarted, AnswerText
 
 
 @frozen(kw_only=True)
@@ -29,6 +29,9 @@ class Reply:
     continuation: str | None = None
 
 
+AnswerPart = AnswerProgress | AnswerText | AnswerReasoning | AnswerRestarted | Reply
+
+
 class AnswerProvider(Protocol):
     """Writes text with one fixed chat model. Implementations are thread-safe."""
 
@@ -45,13 +48,14 @@ class AnswerProvider(Protocol):
         """
         ...
 
-    def stream(self, prompt: Prompt) -> Iterator[AnswerProgress | AnswerText | AnswerReasoning | Reply]:
+    def stream(self, prompt: Prompt) -> Iterator[AnswerPart]:
         """Answer piece by piece; exactly one `Reply` comes last.
 
         Reasoning comes only when it was asked for, and never inside `AnswerText`. Progress may come before either, and
-        is no part of what is said. Closing the iterator stops the
-        generation. Another thread may do that while a piece is waited for: an iterator that allows it ends the wait
-        at once, a plain generator raises `ValueError` and is closed with its next piece.
+        is no part of what is said. After `AnswerRestarted` the text so far is none either.
+
+        Closing the iterator stops the generation. Another thread may do that while a piece is waited for: an iterator
+        that allows it ends the wait at once, a plain generator raises `ValueError` and is closed with its next piece.
 
         Raises:
             ProviderUnreachable: no connection; nothing was generated.

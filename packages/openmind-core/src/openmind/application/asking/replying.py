@@ -4,14 +4,12 @@ from collections.abc import Iterator
 
 from openmind.application.asking.answer_stream import Line
 from openmind.application.asking.drafting import Draft
-from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerProgress
 from openmind.domain.errors import ContextOverflow, ProviderError, ProviderUnauthorized, ProviderUnreachable
-from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
+from openmind.ports.answer_provider import AnswerPart, AnswerProvider, Prompt
 
 
-def replies(
-    model: AnswerProvider, line: Line, drafted: Draft
-) -> Iterator[tuple[Draft, Prompt, AnswerProgress | AnswerText | AnswerReasoning | Reply]]:
+def replies(model: AnswerProvider, line: Line, drafted: Draft) -> Iterator[tuple[Draft, Prompt, AnswerPart]]:
     """Ask the model; each event comes with what it answers.
 
     Raises:

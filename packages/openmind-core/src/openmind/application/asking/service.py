@@ -19,6 +19,7 @@ from openmind.domain.answers import (
     AnswerFinished,
     AnswerProgress,
     AnswerReasoning,
+    AnswerRestarted,
     AnswerStarted,
     AnswerState,
     AnswerText,
@@ -150,6 +151,9 @@ class AskService:
                     yield event
                 elif isinstance(event, AnswerReasoning):
                     thoughts += event.text
+                    yield event
+                elif isinstance(event, AnswerRestarted):
+                    gate, said = TextGate(drafted.evidence), ""
                     yield event
                 elif isinstance(event, AnswerText):
                     said += event.text

@@ -9,7 +9,6 @@ from typing import Self, TypeVar
 from attrs import define, evolve, field, frozen
 
 from openmind.application.prints import prints_apart
-from openmind.domain.answers import AnswerProgress, AnswerReasoning, AnswerText
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
 from openmind.domain.models import (
     EmbedderIdentity,
@@ -22,13 +21,12 @@ from openmind.domain.models import (
 )
 from openmind.domain.plugins import OURS
 from openmind.domain.vectors import Vectors
-from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
+from openmind.ports.answer_provider import AnswerPart, AnswerProvider, Prompt, Reply
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.image_describer import ImageDescriber
 from openmind.ports.model_provider import ModelProvider
 
 T = TypeVar("T")
-AnswerEvent = AnswerProgress | AnswerText | AnswerReasoning | Reply
 UNIT_TOLERANCE = 0.01
 """How far from 1 the length of a vector may be: half precision on its way costs less than that."""
 
@@ -222,7 +220,7 @@ class ContainedAnswers:
         with self.blame.taken():
             return self.blame.expect(self.inner.context_chars(), int, "the window of its chat model")
 
-    def stream(self, prompt: Prompt) -> Iterator[AnswerEvent]:
+    def stream(self, prompt: Prompt) -> Iterator[AnswerPart]:
         with self.blame.taken():
             return ContainedWords(iter(self.inner.stream(prompt)), self.blame)
 
@@ -231,7 +229,7 @@ class ContainedAnswers:
 class ContainedWords:
     """What a chat model of another package says. A generator would not do: no other thread could end its wait."""
 
-    inner: Iterator[AnswerEvent]
+    inner: Iterator[AnswerPart]
     blame: Blame
     _replied: bool = field(default=False, init=False)
     _closed: bool = field(default=False, init=False)
@@ -239,7 +237,7 @@ class ContainedWords:
     def __iter__(self) -> Self:
         return self
 
-    def __next__(self) -> AnswerEvent:
+    def __next__(self) -> AnswerPart:
         with ExitStack() as stack:
             stack.callback(self.close)
             event = self._next()
@@ -259,14 +257,14 @@ class ContainedWords:
         with self.blame.taken():
             getattr(self.inner, "close", lambda: None)()
 
-    def _next(self) -> AnswerEvent:
+    def _next(self) -> AnswerPart:
         with self.blame.taken():
             event = next(self.inner, None)
         if event is None:
             if self._replied or self._closed:
                 raise StopIteration
             raise self.blame.error("its chat model ends without a reply")
-        if self._replied or not isinstance(event, AnswerEvent):
+        if self._replied or not isinstance(event, AnswerPart):
             raise self.blame.error(f"its chat model gives {type(event).__name__} where none is due")
         self._replied = isinstance(event, Reply)
         return event

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field
 
-from openmind.domain.answers import AnswerReasoning, AnswerText
+from openmind.domain.answers import AnswerReasoning, AnswerRestarted, AnswerText
 from openmind.domain.errors import ModelNotFound, OpenMindError, ProviderError, ProviderUnreachable
 from openmind.domain.models import (
     EmbedderIdentity,
@@ -20,7 +20,7 @@ from openmind.domain.models import (
     RetrievalProfile,
 )
 from openmind.domain.vectors import Vectors
-from openmind.ports.answer_provider import Prompt, Reply
+from openmind.ports.answer_provider import AnswerPart, Prompt, Reply
 from openmind.testing.fakes.images import FakeDescriber
 
 if TYPE_CHECKING:
@@ -76,9 +76,10 @@ class FakeAnswers:
     """A chat model that says what it was told to say, turn by turn, and keeps the prompts it got.
 
     An error in the script is raised in its turn; after a text, as `[text, error]`, the text comes first.
+    `[text, AnswerRestarted(), text]` takes the first text back.
     """
 
-    script: list[str | OpenMindError | list[str | OpenMindError]] = field(factory=list)
+    script: list[str | OpenMindError | list[str | OpenMindError | AnswerRestarted]] = field(factory=list)
     """One entry a turn; when it is used up, the last one is said again."""
     model: str = "fake-chat"
     window: int | OpenMindError = 100_000
@@ -95,7 +96,7 @@ class FakeAnswers:
             raise self.window
         return self.window
 
-    def stream(self, prompt: Prompt) -> Iterator[AnswerText | AnswerReasoning | Reply]:
+    def stream(self, prompt: Prompt) -> Iterator[AnswerPart]:
         self.prompts.append(prompt)
         if self.forgetful and prompt.previous is not None:
             raise ProviderError("the conversation is not stored any more")
@@ -107,6 +108,10 @@ class FakeAnswers:
             for part in turn if isinstance(turn, list) else [turn]:
                 if isinstance(part, OpenMindError):
                     raise part
+                if isinstance(part, AnswerRestarted):
+                    said = ""
+                    yield part
+                    continue
                 for piece in pieces(part):
                     said += piece
                     yield AnswerText(piece)
