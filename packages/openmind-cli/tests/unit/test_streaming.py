@@ -109,6 +109,49 @@ def test_what_left_the_screen_before_it_was_known_for_a_thought_is_named(termina
     assert "thought aloud" in told.getvalue()
 
 
+def test_what_a_person_breaks_off_is_marked_and_keeps_its_sources(make_hit, capsys) -> None:
+    def broken_off() -> Iterator[AnswerEvent]:
+        yield AnswerStarted(sources=(make_hit(),))
+        yield AnswerText("Prune in")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        show(broken_off(), lambda _: LINKS)
+
+    told = capsys.readouterr().out
+    assert told.startswith("Prune in\n")
+    assert "The answer breaks off here." in told
+    assert "[1] garden.md" in told
+    assert "file:///notes/garden.md" in told
+
+
+def test_what_is_broken_off_before_its_first_word_leaves_nothing(make_hit, capsys) -> None:
+    def broken_off() -> Iterator[AnswerEvent]:
+        yield AnswerStarted(sources=(make_hit(),))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        show(broken_off(), lambda _: LINKS)
+
+    assert capsys.readouterr().out == ""
+
+
+def test_a_line_that_is_being_written_leaves_room_for_the_echo_of_ctrl_c(terminal) -> None:
+    seen: list[str] = []
+    with terminal() as screen:
+
+        def slowly() -> Iterator[AnswerEvent]:
+            yield AnswerText("word " * 40)
+            seen.append(screen.getvalue())
+            yield AnswerFinished(Answer(question="q", state=AnswerState.ANSWERED, markdown="word"))
+
+        show(slowly(), lambda _: {})
+
+    frame = lines(picture(seen[0]))
+    assert frame
+    assert max(map(len, frame)) <= 78
+
+
 def test_citations_of_nothing_are_flagged(capsys) -> None:
     show(events(["It is so [7]."], unknown_citations=(7,)), lambda _: {})
 
@@ -175,7 +218,7 @@ def test_a_block_that_is_taller_than_the_screen_is_printed_once(terminal, monkey
     assert screen.getvalue().count("row59") == 1
 
 
-def test_an_interruption_leaves_what_was_said(terminal) -> None:
+def test_an_interruption_leaves_what_was_said_once_and_marked(terminal) -> None:
     def stream() -> Iterator[AnswerEvent]:
         yield AnswerStarted(sources=())
         yield AnswerText("Half an answ")
@@ -184,7 +227,7 @@ def test_an_interruption_leaves_what_was_said(terminal) -> None:
     with terminal() as screen, pytest.raises(KeyboardInterrupt):
         show(stream(), lambda _: {})
 
-    assert picture(screen.getvalue()).strip() == "Half an answ"
+    assert lines(picture(screen.getvalue())) == ["Half an answ", "The answer breaks off here."]
 
 
 @pytest.mark.parametrize(

@@ -74,11 +74,11 @@ def _goes_on(before: str, row: str) -> bool:
     return len(before.split()) >= LEAST_WORDS and row[:1].islower()
 
 
-def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:
-    """Print what follows the text of an answer."""
-    if answer.sources:
+def print_sources(sources: Sequence[SearchHit], links: Mapping[FileId, str]) -> None:
+    """Print what an answer rests on."""
+    if sources:
         print_lines([BLANK, line(Span("Sources", "bold"))])
-    for number, hit in enumerate(answer.sources, start=1):
+    for number, hit in enumerate(sources, start=1):
         place = one_line(location_text(hit.locator))
         print_lines(
             [
@@ -90,6 +90,11 @@ def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:
                 line(links.get(hit.file_id, one_line(hit.path)), indent=4),
             ]
         )
+
+
+def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:
+    """Print what follows the text of an answer."""
+    print_sources(answer.sources, links)
     if answer.state in ADVICE:
         note(ADVICE[answer.state])
     if answer.state is AnswerState.PROVIDER_FAILED:

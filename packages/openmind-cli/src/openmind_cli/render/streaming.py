@@ -7,19 +7,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from attrs import define, field
+from attrs import define, evolve, field
+from openmind.application.asking.service import BREAKS_OFF
 from openmind.domain.answers import (
     Answer,
     AnswerEvent,
     AnswerFinished,
+    AnswerProgress,
     AnswerReasoning,
     AnswerRestarted,
+    AnswerStarted,
     AnswerState,
     AnswerText,
 )
 from openmind.domain.ids import FileId
 
-from openmind_cli.render.answers import print_rest, print_text
+from openmind_cli.render.answers import print_markdown, print_rest, print_sources, print_text
 from openmind_cli.render.clean import block
 from openmind_cli.render.lines import console_on, note
 from openmind_cli.terminal import is_terminal
@@ -64,24 +67,44 @@ def show(events: Iterable[AnswerEvent], links: Links) -> Answer:
     Args:
         events: what is streamed; the last event holds the answer.
         links: gives the `file://` links of the answer's sources.
+
+    Raises:
+        KeyboardInterrupt: a person broke it off; what was said is marked, and its sources follow.
     """
     told, answer = "", Answer(question="", state=AnswerState.INCOMPLETE, markdown="")
-    with opened_page() as page:
-        for event in events:
-            if isinstance(event, AnswerReasoning):
-                page.think(event.text)
-            elif isinstance(event, AnswerRestarted):
-                told = ""
-                page.restart()
-            elif isinstance(event, AnswerText):
-                told += event.text
-                page.write(event.text)
-            elif isinstance(event, AnswerFinished):
-                answer = event.answer
+    try:
+        with opened_page() as page:
+            for event in events:
+                told, answer = _shown(event, page, told, answer)
+    except KeyboardInterrupt:
+        if told.strip():
+            print_markdown(f"\n{BREAKS_OFF}")
+            print_sources(answer.sources, links(answer))
+        raise
     if not told.strip() and answer.markdown:
         print_text(answer)
     print_rest(answer, links(answer))
     return answer
+
+
+def _shown(event: AnswerEvent, page: Page, told: str, answer: Answer) -> tuple[str, Answer]:
+    """Show one event; returns the text that was told by then, and what is known of the answer."""
+    match event:
+        case AnswerReasoning():
+            page.think(event.text)
+        case AnswerRestarted():
+            page.restart()
+            return "", answer
+        case AnswerText():
+            page.write(event.text)
+            return told + event.text, answer
+        case AnswerStarted():
+            return told, evolve(answer, sources=event.sources)
+        case AnswerFinished():
+            return told, event.answer
+        case AnswerProgress():
+            pass
+    return told, answer
 
 
 @contextmanager
@@ -176,9 +199,11 @@ class MarkdownPage:
         self._open = ""
 
     def _draw(self) -> None:
+        from rich.constrain import Constrain
         from rich.live import Live
 
-        shown = self._markdown(self._open)
+        # Ctrl-C is echoed behind the last line; if that made one line more, the frame would be erased beside itself.
+        shown = Constrain(self._markdown(self._open), max(1, self._console.width - len("^C")))
         if self._live is None:
             self._live = Live(
                 shown,
