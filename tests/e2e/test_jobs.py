@@ -181,9 +181,32 @@ def test_twenty_starts_at_once_make_one_worker(openmind, hanging) -> None:
     assert len(list((openmind.home / "logs").glob("index-*.log"))) == 1
 
 
-def test_the_live_table_follows_a_job_until_ctrl_c(openmind, server) -> None:
+def test_the_live_table_follows_a_job_until_it_ends(openmind, hanging) -> None:
     pexpect = pytest.importorskip("pexpect")
     openmind.done("index", "start")
+    until(openmind, running(hanging))
+    watch = pexpect.spawn(
+        sys.executable,
+        ["-m", "openmind_cli", "index", "status"],
+        env=openmind.environment({"TERM": "xterm-256color"}),
+        dimensions=(40, 100),
+        encoding="utf-8",
+        timeout=60,
+    )
+    watch.expect("it goes on")
+
+    openmind.done("index", "stop")
+
+    watch.expect("Indexing has ended")
+    watch.expect(pexpect.EOF)
+    watch.close()
+    assert watch.exitstatus == 0
+
+
+def test_ctrl_c_leaves_the_live_table_and_nothing_else(openmind, hanging) -> None:
+    pexpect = pytest.importorskip("pexpect")
+    openmind.done("index", "start")
+    until(openmind, running(hanging))
     watch = pexpect.spawn(
         sys.executable,
         ["-m", "openmind_cli", "index", "status"],
@@ -193,14 +216,15 @@ def test_the_live_table_follows_a_job_until_ctrl_c(openmind, server) -> None:
         timeout=60,
     )
     watch.expect("total files")
-    watch.expect("100 %")
 
     watch.sendintr()
+
     watch.expect(pexpect.EOF)
     watch.close()
-
     assert watch.exitstatus == 0
     assert "Interrupted" not in watch.before
+    assert state_in_catalog(openmind) == "running"
+    openmind.done("index", "stop")
 
 
 def test_what_cannot_be_is_told(openmind) -> None:
@@ -210,5 +234,5 @@ def test_what_cannot_be_is_told(openmind) -> None:
     openmind("index", "start").refused(1, "source add")
     openmind("index", "pause").refused(1, "no indexing job", "index start")
     assert openmind("index", "worker", "--job-id", "job_000000000000").code == 1
-    assert openmind.done("index", "status").out == "state            idle: no job was started yet\n"
+    assert openmind.done("index", "status").out == "state            idle: nothing was indexed yet\n"
     assert openmind.done("index", "history").out == ""

@@ -45,6 +45,11 @@ def test_a_run_in_the_foreground_ends_and_the_next_one_completes_it(configured, 
 
     assert told.code == 1
     assert "does not answer" in told.out + told.err
+    assert "Stopped early" in told.out
+    assert "Done" not in told.out
+    ended = configured.done("index", "status", "--json").object
+    assert (ended["state"], ended["job_id"]) == ("completed", None)
+    assert "does not answer" in str(ended["error"])
     assert "59.md" in configured.done("search", "sentence 59").out
     server.start()
     configured.done("index")

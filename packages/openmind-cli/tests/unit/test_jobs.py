@@ -52,7 +52,7 @@ def test_the_table_says_how_far_it_is() -> None:
 
 
 def test_without_a_job_it_is_idle() -> None:
-    assert table(None) == {"state": "idle: no job was started yet"}
+    assert table(None) == {"state": "idle: nothing was indexed yet"}
     assert status_object(None, None, BEGAN)["state"] == "idle"
     assert status_object(None, None, BEGAN)["stuck"] is False
 

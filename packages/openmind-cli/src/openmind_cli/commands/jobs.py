@@ -67,7 +67,7 @@ def start(*, json: Json = False) -> int:
 def status(*, once: Switch = False, json: Json = False) -> int:
     """Show how far the background job is.
 
-    At a terminal the table is kept up to date until Ctrl-C.
+    At a terminal the table is kept up to date until the job ends, or Ctrl-C.
 
     Parameters
     ----------
@@ -75,15 +75,15 @@ def status(*, once: Switch = False, json: Json = False) -> int:
         Show it once and end.
     """
     with open_memory(create=False) as memory:
-        if json or once or not is_terminal():
-            job = job_of(memory.jobs.under_way())
-            found = average_pace(job) if job else None
-            if json:
-                print_object(status_object(job, found, now()))
-            else:
-                print_lines(job_lines(rows_of(job, found, now())))
+        job = job_of(memory.jobs.latest())
+        if not json and not once and is_terminal() and _goes_on(job):
+            _follow(memory)
             return OK
-        _follow(memory)
+    found = average_pace(job) if job else None
+    if json:
+        print_object(status_object(job, found, now()))
+    else:
+        print_lines(job_lines(rows_of(job, found, now())))
     return OK
 
 
@@ -154,23 +154,28 @@ def _steered(job: IndexJob, *, json: bool) -> int:
 def _follow(memory: OpenMind) -> None:
     from rich.live import Live
 
-    watch = Watch()
+    watch, job = Watch(), job_of(memory.jobs.latest())
     try:
-        with Live(_table(memory, watch), auto_refresh=False, vertical_overflow="visible") as live:
-            while True:
+        with Live(_table(job, watch), auto_refresh=False, vertical_overflow="visible") as live:
+            while _goes_on(job):
                 time.sleep(LOOK_EVERY_S)
-                live.update(_table(memory, watch), refresh=True)
+                job = job_of(memory.jobs.latest())
+                live.update(_table(job, watch), refresh=True)
     except KeyboardInterrupt:
         return  # which is how one leaves
 
 
-def _table(memory: OpenMind, watch: Watch) -> "Table":
+def _goes_on(job: IndexJob | None) -> bool:
+    return job is not None and not job.state.finished
+
+
+def _table(job: IndexJob | None, watch: Watch) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    job = job_of(memory.jobs.under_way())
     found = watch.look(job) if job else None
-    table = Table(title="Indexing (Ctrl-C leaves; the job goes on)", title_justify="left", show_header=False)
+    title = "Indexing (Ctrl-C leaves; it goes on)" if _goes_on(job) else "Indexing has ended"
+    table = Table(title=title, title_justify="left", show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in rows_of(job, found, now()):

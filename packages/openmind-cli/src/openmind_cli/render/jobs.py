@@ -96,10 +96,11 @@ def unread_notice(run: IndexRun | None) -> str:
 def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[tuple[str, str]]:
     """The rows of the table: name and value."""
     if job is None:
-        yield "state", "idle: no job was started yet"
+        yield "state", "idle: nothing was indexed yet"
         return
     tally = job.tally
-    yield "job", job.id or "none: `openmind index` runs in the foreground"
+    in_front = "ran" if job.state.finished else "runs"
+    yield "job", job.id or f"none: `openmind index` {in_front} in the foreground"
     yield "state", state_text(job, at)
     if job.error:
         yield ("reason" if job.state is JobState.PAUSED else "error"), one_line(job.error)
@@ -148,6 +149,8 @@ def next_step(job: IndexJob) -> str:
             return f"{begin} goes on from there, once that is mended"
         case JobState.STOPPED:
             return f"{begin} goes on from there"
+        case JobState.COMPLETED if job.error:
+            return f"{begin} completes it, once that is mended"
         case _:
             return ""
 

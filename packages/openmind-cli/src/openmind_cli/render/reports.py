@@ -4,7 +4,7 @@ import sys
 from collections.abc import Collection, Iterable, Iterator
 
 from openmind.domain.files import FileReason, FileStatus
-from openmind.domain.jobs import FileFailure, IndexReport, JobState
+from openmind.domain.jobs import FileFailure, IndexReport, IndexRun, JobState
 
 from openmind_cli.render.amounts import between, count, duration
 from openmind_cli.render.clean import one_line
@@ -34,7 +34,7 @@ def report_lines(report: IndexReport, *, told: Collection[str] = ()) -> Iterator
     tally = report.run.tally
     seconds = between(report.run.started_at, report.run.finished_at)
     took = f" in {duration(seconds)}" if seconds is not None else ""
-    yield line(Span(f"{_headline(report.run.state)}: {count(tally.processed, 'file')}{took}", "bold"))
+    yield line(Span(f"{_headline(report.run)}: {count(tally.processed, 'file')}{took}", "bold"))
     yield _number("indexed", tally.indexed, f"{count(tally.chunks, 'passage')}")
     yield _number("already indexed", tally.already_indexed)
     yield _number("moved", tally.moved)
@@ -52,8 +52,11 @@ def report_lines(report: IndexReport, *, told: Collection[str] = ()) -> Iterator
         yield line(Span("error: ", "bold red"), one_line(report.run.error))
 
 
-def _headline(state: JobState) -> str:
-    return "Done" if state is JobState.COMPLETED else state.value.replace("_", " ").capitalize()
+def _headline(run: IndexRun) -> str:
+    """One word or two; a run that had to leave something out is not done."""
+    if run.state is JobState.COMPLETED:
+        return "Stopped early" if run.error else "Done"
+    return run.state.value.replace("_", " ").capitalize()
 
 
 def _number(name: str, number: int, more: str = "") -> Line:

@@ -100,6 +100,14 @@ class JobService:
                     return run
         return job
 
+    def latest(self) -> IndexJob | IndexRun | None:
+        """What goes on, else what ended last, a run in the foreground too; None before the first."""
+        found, run = self.under_way(), self.last_run()
+        if run is None or run.job_id is not None or isinstance(found, IndexRun):
+            return found
+        newer = found is None or (found.state.finished and found.started_at < run.started_at)
+        return run if newer else found
+
     def last_run(self) -> IndexRun | None:
         """The run that began last, as it really is; None before the first."""
         return next(iter(self.history(limit=1)), None)
