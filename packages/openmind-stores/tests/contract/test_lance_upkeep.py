@@ -1,5 +1,6 @@
 """Indexes and files are tended without any answer changing."""
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -222,3 +223,21 @@ def segments_of_words(store: LanceChunkStore) -> dict[str, frozenset[int]]:
     [found] = [each for each in opened(store).native.describe_indices() if each.name == WORDS_INDEX]
     segments = {each.uuid: frozenset(each.fragment_ids) for each in found.segments}
     return dict(sorted(segments.items(), key=lambda pair: min(pair[1])))
+
+
+def test_what_a_killed_process_was_about_to_write_goes_with_the_old_versions(store: LanceChunkStore) -> None:
+    grow(store, 1, 2, rows=5)
+    table = store.folder / f"{TABLE}.lance"
+    rows = next(table.glob("data/*.lance"))
+    segment = next(each for each in table.glob("_indices/*") if any(each.iterdir()))
+    unnamed_rows = rows.with_name("0" * len(rows.stem) + ".lance")
+    unnamed_segment = segment.with_name("00000000-0000-4000-8000-000000000000")
+    shutil.copy(rows, unnamed_rows)
+    shutil.copytree(segment, unnamed_segment)
+
+    store.clean(TABLE, older_than_s=300)
+
+    assert not unnamed_rows.exists()
+    assert not any(path.is_file() for path in unnamed_segment.rglob("*"))
+    assert rows.exists()
+    assert len(ask(store, "alpha").words) == 10

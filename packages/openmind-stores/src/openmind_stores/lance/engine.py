@@ -354,7 +354,14 @@ class Dataset:
         )
 
     def clean(self, *, older_than_s: float) -> None:
-        self.native.cleanup_old_versions(timedelta(seconds=older_than_s), error_if_tagged_old_versions=False)
+        """Delete old versions, and files that no version names.
+
+        What a killed process was about to write is among these; Lance else keeps it for a week, in case that its
+        writer is still at work. Whoever calls this has the right to write, which only one process can have.
+        """
+        self.native.cleanup_old_versions(
+            timedelta(seconds=older_than_s), delete_unverified=True, error_if_tagged_old_versions=False
+        )
 
 
 def columns_of_file(path: Path, columns: Sequence[str]) -> Iterator[Columns]:
