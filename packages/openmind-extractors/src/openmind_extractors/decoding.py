@@ -5,7 +5,7 @@ import locale
 import os
 import re
 
-from attrs import frozen
+from attrs import evolve, frozen
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 
@@ -118,6 +118,9 @@ def decode(data: bytes, *, html: bool = False, cut: bool = False, code_page: str
 
 def _legacy(data: bytes, *, html: bool, code_page: str | None) -> DecodedText:
     """Decode what is not valid Unicode."""
+    paired = _with_surrogates(data)
+    if paired is not None:
+        return paired
     nearly = _replacing(data, "utf-8", "utf-8")
     bad = nearly.text.count("\ufffd")
     foreign = sum(len(run) for run in _FOREIGN.findall(nearly.text)) - bad
@@ -132,6 +135,15 @@ def _legacy(data: bytes, *, html: bool, code_page: str | None) -> DecodedText:
     if detected:
         return _replacing(data, detected, "detected")
     return _replacing(data, code_page or system_code_page(), "code page")
+
+
+def _with_surrogates(data: bytes) -> DecodedText | None:
+    """Read UTF-8 that is valid but for halves of characters, as some databases write it; pairs are joined."""
+    try:
+        halves = data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    return evolve(_replacing(halves.encode("utf-16-le", "surrogatepass"), "utf-16-le", "utf-8"), encoding="utf-8")
 
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")

@@ -191,7 +191,7 @@ def _open(blob: Blob) -> Iterator[Image.Image]:
         except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
             raise _too_large() from error
         except _FAILURES as error:
-            raise ExtractionFailed(f"the picture cannot be decoded ({type(error).__name__}: {error})"[:200]) from error
+            raise ExtractionFailed("the picture is broken, cut off, or of a kind that is not known") from error
 
 
 def _too_large() -> ExtractionFailed:

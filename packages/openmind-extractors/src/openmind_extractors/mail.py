@@ -1,6 +1,7 @@
 """Saved mails: who wrote what to whom, with the text of attachments."""
 
 import email
+import re
 from codecs import BOM_UTF8
 from collections.abc import Iterator
 from contextlib import suppress
@@ -8,6 +9,7 @@ from email.errors import MessageError
 from email.header import decode_header, make_header
 from email.message import Message
 from email.utils import parsedate_to_datetime
+from itertools import islice
 
 from attrs import evolve, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
@@ -35,6 +37,11 @@ MAX_ATTACHMENT_BYTES = 5_000_000
 
 MAX_NAMES = 50
 
+MAX_DEPTH = 50
+"""Levels that are kept of a mail whose parts are nested too deeply for the standard library."""
+
+_NESTING = re.compile(rb"^content-type:\s{0,9}(?:multipart/|message/rfc822)", re.IGNORECASE | re.MULTILINE)
+
 SAME_SHARE = 0.5
 """Of the words of an HTML version that the plain one has, too; with fewer it is another text, such as "your program
 does not show HTML"."""
@@ -53,22 +60,32 @@ class MailExtractor:
         """Yield the facts first, then headers, body and attachments."""
         data = read_all(blob, MAX_MAIL_BYTES, "a mail").removeprefix(BOM_UTF8)
         try:
-            message = email.message_from_bytes(data)
+            message, is_whole = _parse(data)
             pieces = _pieces(message)
         except (RecursionError, ValueError, LookupError, TypeError, AttributeError, MessageError) as error:
-            raise ExtractionFailed(f"the mail cannot be taken apart ({type(error).__name__}: {error})"[:200]) from error
+            raise ExtractionFailed("the mail is broken: it cannot be taken apart") from error
         headers = _headers(message)
         if not data.strip():
             raise ExtractionFailed("the file holds nothing", reason=FileReason.EMPTY)
         if not any(headers.values()):
             raise ExtractionFailed("this is no mail: it has no headers", reason=FileReason.UNSUPPORTED)
         attachments = [piece.name for piece in pieces if piece.name][:MAX_NAMES]
-        yield _facts(headers, attachments)
+        yield _facts(headers, attachments, is_whole=is_whole)
         if attachments:
             headers["Attachments"] = ", ".join(attachments)
         yield _shown(headers)
         for piece in pieces:
             yield from _segments(piece)
+
+
+def _parse(data: bytes) -> tuple["Message[str, str]", bool]:
+    """Parse a mail, one that is nested too deeply as far as that goes; say whether that is all of it."""
+    try:
+        return email.message_from_bytes(data), True
+    except RecursionError:
+        levels = _NESTING.finditer(data)
+        end = next((found.start() for found in islice(levels, MAX_DEPTH, None)), len(data))
+        return email.message_from_bytes(data[:end]), False
 
 
 @frozen
@@ -121,14 +138,17 @@ def _shown(headers: dict[str, str], within: tuple[Place, ...] = ()) -> Segment:
     return Segment(text="\n".join(lines), locator=(*within, Place(kind="part", label="headers")))
 
 
-def _facts(headers: dict[str, str], attachments: list[str]) -> DocumentFacts:
+def _facts(headers: dict[str, str], attachments: list[str], *, is_whole: bool) -> DocumentFacts:
     metadata: dict[str, object] = {"file_type": "mail", "extraction_method": "email"}
     metadata.update({name.lower(): value for name, value in headers.items() if value and name != "Subject"})
     with suppress(ValueError, IndexError, TypeError):  # a date that is none stays as it is written
         metadata["date"] = parsedate_to_datetime(headers["Date"]).isoformat()
     if attachments:
         metadata["attachments"] = attachments
-    return DocumentFacts(title=headers["Subject"], metadata=metadata)
+    facts = DocumentFacts(title=headers["Subject"], metadata=metadata)
+    if is_whole:
+        return facts
+    return evolve(facts, reason=FileReason.PARTIAL, note=f"only {MAX_DEPTH} levels of parts within parts were read")
 
 
 def _header(message: "Message[str, str]", name: str) -> str:

@@ -37,6 +37,7 @@ MAX_ODD_SHARE = 0.02
 
 BLANK_TEST_DPI = 50
 
+_TOO_LARGE = "too large to be recognised; print the document to a PDF with pages of an ordinary size"
 _NOTHING_FOUND = "no text was found on them"
 
 
@@ -177,6 +178,7 @@ class _Reading:
         with self.document.page(page.index) as opened:
             image = opened.render() if wanted else opened.render(BLANK_TEST_DPI)
         if image is None:
+            self.recognition.error = self.recognition.error or _TOO_LARGE
             self.waiting.append(page.index + 1)
             return ""
         if is_blank(image):
@@ -205,7 +207,8 @@ class _Reading:
         return evolve(self.facts, metadata=metadata, reason=reason, note=note)
 
     def _reason(self) -> tuple[FileReason, str]:
-        why = self.recognition.error or ("text recognition is off" if self.tools.ocr is None else "")
+        is_off = "text recognition is off" if self.tools.ocr is None else ""
+        why = is_off or self.recognition.error
         if not self.has_text:
             if self.waiting:
                 return FileReason.NEEDS_OCR, f"its pages are pictures{f': {why}' if why else ''}"

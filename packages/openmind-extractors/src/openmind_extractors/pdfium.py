@@ -96,7 +96,9 @@ class PdfiumPage:
         return False
 
     def render(self, dpi: float = RENDER_DPI) -> PageImage | None:
-        """Render the page in grey, smaller where it is huge; None when nothing could be read on it any more."""
+        """Render the page in grey, smaller where it is huge; None when it cannot be, or nothing could be read then."""
+        import pypdfium2
+
         width, height = self._page.get_size()
         scale = dpi / 72
         pixels = width * height * scale * scale
@@ -104,7 +106,10 @@ class PdfiumPage:
             scale *= (MAX_RENDER_PIXELS / pixels) ** 0.5
         if scale * 72 < min(MIN_RENDER_DPI, dpi) or not width or not height:
             return None
-        bitmap = self._page.render(scale=scale, grayscale=True)
+        try:
+            bitmap = self._page.render(scale=scale, grayscale=True)
+        except pypdfium2.PdfiumError:  # no memory for the picture, or a side too long for it
+            return None
         try:
             stride, columns, rows = bitmap.stride, bitmap.width, bitmap.height
             data = bytes(bitmap.buffer)
@@ -187,7 +192,7 @@ class PdfiumDocument:
         try:
             page = self._document[index]
         except pypdfium2.PdfiumError as error:
-            raise ExtractionFailed(f"page {index + 1} is broken: {error}") from error
+            raise ExtractionFailed(f"page {index + 1} is broken") from error
         try:
             yield PdfiumPage(index, page, self._document.formenv)
         finally:
@@ -260,7 +265,7 @@ def open_pdfium(blob: Blob) -> Iterator[PdfiumDocument]:
 def _refusal(told: str) -> ExtractionFailed:
     if "password" in told.lower() or "security" in told.lower():
         return ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
-    return ExtractionFailed(f"it is cut off, or no PDF ({told.rstrip('.')})")
+    return ExtractionFailed("it is cut off, or no PDF")
 
 
 def iso_date(value: str) -> str:

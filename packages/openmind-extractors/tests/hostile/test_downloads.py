@@ -163,7 +163,7 @@ KINDS: list[tuple[str, str, Build, str, str]] = [
     ),
     ("another kind than its name", "photo.pdf", lambda m: picture(m, "RGB", "PNG"), "ok", ""),
     ("old format", "old.docx", lambda m: old_office("WordDocument"), "unsupported", ""),
-    ("no byte", "empty.pdf", lambda m: b"", "damaged", ""),
+    ("no byte", "empty.pdf", lambda m: b"", "empty", ""),
     ("cut off", "half.pdf", lambda m: text_pdf(m, "half")[:300], "damaged", ""),
     ("cut off", "half.docx", lambda m: m.word(m.paragraph("half"))[:200], "damaged", ""),
     ("still on its way", "film.pdf.crdownload", lambda m: b"%PDF-1.7", "", ""),

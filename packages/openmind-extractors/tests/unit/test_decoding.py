@@ -180,3 +180,11 @@ def test_any_bytes_are_decoded_or_refused(data: bytes, html: bool, cut: bool) ->
     with suppress(ExtractionFailed):
         decoded = decode(data, html=html, cut=cut)
         assert 0 <= decoded.replaced_share <= 1
+
+
+def test_utf8_with_halves_of_characters_stays_utf8() -> None:
+    lone = decode(b"plain text with \xed\xa0\x80 in it")
+    pair = decode(b"a smile \xed\xa0\xbd\xed\xb8\x80 and caf\xc3\xa9")
+
+    assert (lone.encoding, lone.text) == ("utf-8", "plain text with \ufffd in it")
+    assert pair.text == "a smile \U0001f600 and caf\u00e9"

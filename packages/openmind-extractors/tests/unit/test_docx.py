@@ -209,7 +209,7 @@ def test_a_half_downloaded_document_is_damaged(read, report: bytes, cut: int) ->
 
 
 def test_a_file_of_no_bytes_is_damaged(read) -> None:
-    assert read("nothing.docx", b"").reason is FileReason.DAMAGED
+    assert read("nothing.docx", b"").reason is FileReason.EMPTY
 
 
 def test_a_document_without_text_is_empty(read, make: SimpleNamespace) -> None:

@@ -297,7 +297,7 @@ def test_heic_is_unsupported_and_says_what_to_do(read) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", FileReason.DAMAGED),
+        (b"", FileReason.EMPTY),
         (b"<svg xmlns='http://www.w3.org/2000/svg'/>", FileReason.UNSUPPORTED),
         (b"\x93\0\x01\xff" * 40, FileReason.DAMAGED),
         (b"a text, and nothing like a picture", FileReason.OK),

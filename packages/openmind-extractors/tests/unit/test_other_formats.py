@@ -216,7 +216,22 @@ def test_mails_within_mails_do_not_end_in_recursion(read) -> None:
 
     reading = read("deep.eml", deep.encode())
 
-    assert reading.reason in {FileReason.OK, FileReason.DAMAGED}
+    assert reading.reason is FileReason.PARTIAL
+    assert reading.facts.title == "deep"
+
+
+def test_of_parts_nested_too_deeply_the_outer_ones_are_read(read) -> None:
+    levels = (
+        f"Content-Type: multipart/mixed; boundary=B{number}\n\n--B{number}\n"
+        f"Content-Type: text/plain\n\nlevel {number} of it\n--B{number}\n"
+        for number in range(2_000)
+    )
+
+    reading = read("deep.eml", ("From: ann@example.com\nSubject: deep\n" + "".join(levels) + "\n").encode())
+
+    assert reading.reason is FileReason.PARTIAL
+    assert "From: ann@example.com" in reading.text
+    assert "level 40 of it" in reading.text
 
 
 def test_what_is_no_mail_is_told(read) -> None:

@@ -155,6 +155,8 @@ def test_a_page_that_claims_to_be_70_metres_wide_is_not_rendered(read, make: Sim
 
     assert engine.seen == []
     assert reading.reason is FileReason.NEEDS_OCR
+    assert "too large to be recognised" in str(reading.facts.metadata["ocr_error"])
+    assert "too large to be recognised" in reading.facts.note
 
 
 def test_a_scan_without_recognition_needs_it(read, make: SimpleNamespace) -> None:
@@ -299,7 +301,7 @@ def test_a_half_downloaded_document_is_damaged(read, make: SimpleNamespace, cut:
 
 
 def test_no_byte_and_no_pdf_are_damaged(read) -> None:
-    assert read("a.pdf", b"").reason is FileReason.DAMAGED
+    assert read("a.pdf", b"").reason is FileReason.EMPTY
     assert read("a.pdf", b"\x93\0\x01\xff" * 40).reason is FileReason.DAMAGED
 
 
