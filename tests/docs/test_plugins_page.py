@@ -1,16 +1,24 @@
 import inspect
+import json
 import re
 import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
 import openmind.testing.contracts
 import pytest
+from openmind import open_memory
+from openmind.bootstrap import open_settings
+from openmind.domain.errors import ConfigError, UsageError
 from openmind.plugins import hookspecs
 from openmind.plugins.implementations import HOOKS, check_implementations
-from openmind.plugins.manager import Plugins
+from openmind.plugins.manager import Plugins, load_plugins
+from openmind.plugins.registries import CommandEntry, Registered
+from openmind_cli.dispatch import dispatch
+from openmind_cli.guard import guarded
 
 PAGE = (Path(__file__).parents[2] / "docs" / "plugins.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -22,7 +30,7 @@ def section(hook: str) -> str:
 
 def registered_by(hook: str) -> set[str]:
     """What the example of a hook registers."""
-    [code] = re.findall(r"```python\n(.*?)```", section(hook), re.DOTALL)
+    code = re.findall(r"```python\n(.*?)```", section(hook), re.DOTALL)[0]
     names: dict[str, object] = {}
     exec(compile(code, "docs/plugins.md", "exec"), names)
     check_implementations(
@@ -59,8 +67,56 @@ def test_hook_stores() -> None:
     assert registered_by("openmind_register_stores") == {"attic"}
 
 
+def test_the_storage_of_the_example_is_used_when_it_is_chosen(tmp_path: Path) -> None:
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", section("openmind_register_stores"), re.DOTALL)[0], names)
+    plugins = load_plugins()
+    names["openmind_register_stores"](registry=plugins.stores)
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "song.md").write_text("Row your boat gently down the stream.")
+    home = tmp_path / "home"
+
+    settings = open_settings(home, plugins=plugins)
+    with pytest.raises(UsageError, match="no store “cellar”"):
+        settings.set("storage.name", "cellar")
+    settings.set("storage.name", "attic")
+    with open_memory(home, plugins=plugins) as memory:
+        memory.sources.add(tmp_path / "notes")
+        memory.index()
+
+        assert [hit.file_name for hit in memory.search("boat").hits] == ["song.md"]
+    with pytest.raises(ConfigError, match="no store “attic”"), open_memory(home):
+        """The plugin is gone, and nothing else is taken for it."""
+    open_settings(home).set("storage.name", "local")
+    with open_memory(home) as memory:
+        assert memory.sources.list() == ()
+
+
 def test_hook_commands() -> None:
     assert registered_by("openmind_register_commands") == {"hum"}
+
+
+def test_the_command_of_the_example_runs_with_json_and_says_when_there_is_no_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = re.findall(r"```python\n(.*?)```", section("openmind_register_commands"), re.DOTALL)[1]
+    (tmp_path / "page_hum.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "page_hum", raising=False)
+    monkeypatch.setenv("OPENMIND_HOME", str(tmp_path / "home"))
+    entry = Registered("hum", CommandEntry(target="page_hum:hum", help="Hum a song."), "openmind-acme")
+
+    def run(*arguments: str) -> int:
+        return guarded(["hum", *arguments], lambda given: dispatch(given, lambda: {"hum": entry}))
+
+    assert run("boat") == 1
+    assert "openmind: " in capsys.readouterr().err
+
+    with open_memory(tmp_path / "home"):
+        pass
+    assert run("boat", "--json") == 1
+    assert json.loads(capsys.readouterr().out) == {"song": None}
+    assert run("boat", "--loud") == 2
 
 
 def test_hook_routes() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from openmind.adapters.home import Home
 from openmind.adapters.toml_config import ConfigFile
+from openmind.domain.config import Config
 from openmind.domain.errors import OpenMindError
 from openmind.plugins.manager import Plugins, load_plugins
 
@@ -11,13 +12,19 @@ from openmind.plugins.manager import Plugins, load_plugins
 def installed_plugins(home: Path | str | None = None) -> Plugins:
     """Load the plugins, whether or not there is a home.
 
-    A configuration that cannot be read blocks nothing: whoever works with it tells what is wrong.
+    Args:
+        home: as `open_memory`.
+    """
+    return load_plugins(blocked=readable_config(home).blocked_plugins)
+
+
+def readable_config(home: Path | str | None = None) -> Config:
+    """Read the configuration; for one that cannot be read, the defaults: whoever works with it tells what is wrong.
 
     Args:
         home: as `open_memory`.
     """
     try:
-        blocked = ConfigFile(Home.at(home).config_file).load().blocked_plugins
+        return ConfigFile(Home.at(home).config_file).load()
     except OpenMindError:
-        blocked = frozenset()
-    return load_plugins(blocked=blocked)
+        return Config()

@@ -9,9 +9,9 @@ from openmind.adapters.processes import end_process, is_alive
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance.uninstalling import UninstallService
-from openmind.bootstrap.assembly import STORE, utc_now
-from openmind.installed import installed_plugins
-from openmind.plugins.manager import Plugins
+from openmind.bootstrap.assembly import utc_now
+from openmind.installed import readable_config
+from openmind.plugins.manager import Plugins, load_plugins
 
 
 def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None = None) -> UninstallService:
@@ -22,10 +22,12 @@ def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None
         plugins: as `open_memory`.
 
     Raises:
-        ConfigError: local storage is not installed.
+        ConfigError: the storage is not installed.
     """
     place = Home.at(home)
-    storage = (plugins or installed_plugins(home)).stores.find(STORE)(place.folder)
+    config = readable_config(home)
+    known = plugins or load_plugins(blocked=config.blocked_plugins)
+    storage = known.stores.find(config.storage.name)(place.folder)
     return UninstallService(
         home=place.folder,
         is_marked=(place.folder / MARKER).is_file(),

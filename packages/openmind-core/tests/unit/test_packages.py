@@ -4,7 +4,13 @@ import sys
 from pathlib import Path
 
 import pytest
-from openmind.adapters.packages import installed_packages, plan_packages, remove_packages, require_remover
+from openmind.adapters.packages import (
+    install_command,
+    installed_packages,
+    plan_packages,
+    remove_packages,
+    require_remover,
+)
 from openmind.domain.errors import PluginError
 from openmind.domain.upkeep import PackagePlan
 
@@ -42,6 +48,19 @@ def test_the_environment_decides_what_removes_them(
     [planned] = plan.commands
     assert planned[: len(command)] == command
     assert kind in {"uv tool", "pipx"} or set(plan.names) <= set(planned)
+
+
+@pytest.mark.parametrize("has_pip", [True, False])
+def test_the_command_that_installs_a_package_runs_from_any_folder(tmp_path: Path, has_pip: bool) -> None:
+    uv = tmp_path / ".uv" / "bin" / "uv"
+    uv.parent.mkdir(parents=True)
+    uv.touch(mode=0o700)
+
+    program, *rest = install_command(Path("openmind-songs"), prefix=tmp_path / ".venv", has_pip=has_pip)
+
+    assert Path(program).is_absolute()
+    assert rest[-2:] == ["--editable", str(Path.cwd() / "openmind-songs")]
+    assert sys.executable in (program, *rest)
 
 
 def a_plan(*command: str) -> PackagePlan:

@@ -1,10 +1,11 @@
 """`openmind plugins`."""
 
-import sys
+import shlex
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
+from openmind.adapters.packages import install_command
 from openmind.installed import installed_plugins
 
 from openmind_cli.exit_codes import FAILED, OK
@@ -74,7 +75,7 @@ def new(
         [
             line(f"Wrote {one_line(str(folder))}. Its README.md says how its tests are run, which pass already."),
             line("Install it beside OpenMind, and `openmind plugins` lists it:"),
-            line(one_line(f"uv pip install --python {sys.executable} --editable {folder}"), indent=2),
+            line(one_line(shlex.join(install_command(folder))), indent=2),
         ]
     )
     return OK

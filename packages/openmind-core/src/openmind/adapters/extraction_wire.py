@@ -88,8 +88,8 @@ def recognised_from_wire(payload: bytes) -> dict[str, PageText]:
 
 
 def _page_text(value: object) -> PageText:
-    page = _of_type(value, dict)
-    confidence = _of_type(page.get("confidence"), float)
+    page = _of_type(value, dict, "a page")
+    confidence = _of_type(page.get("confidence"), float, "confidence")
     return PageText(
         name=_text(page, "name", MAX_LABEL_CHARS),
         text=_text(page, "text", MAX_SEGMENT_CHARS),
@@ -143,15 +143,15 @@ def _picture(message: Mapping[str, object], payload: bytes) -> Picture:
     return Picture(data=payload, media_type=media_type)
 
 
-def _of_type(value: object, kind: type[T]) -> T:
+def _of_type(value: object, kind: type[T], what: str) -> T:
     if type(value) is not kind:  # not `isinstance`: True is no number here
-        raise WireError(f"{type(value).__name__} instead of {kind.__name__}")
+        raise WireError(f"{what} is {type(value).__name__} instead of {kind.__name__}")
     return value
 
 
 def _text(message: Mapping[str, object], key: str, limit: int) -> str:
     """Read text; what is too long for a label is cut, what is no character is replaced."""
-    text = _of_type(message.get(key), str)
+    text = _of_type(message.get(key), str, key)
     if len(text) > limit:
         if limit > MAX_LABEL_CHARS:
             raise WireError("a text without end")
@@ -170,20 +170,20 @@ def _clean(text: str) -> str:
 
 def _reason(value: object) -> FileReason:
     try:
-        return FileReason(_of_type(value, str))
+        return FileReason(_of_type(value, str, "reason"))
     except ValueError as error:
         raise WireError("an unknown reason") from error
 
 
 def _locator(value: object) -> Locator:
-    places = _of_type(value, list)
+    places = _of_type(value, list, "a locator")
     if len(places) > MAX_PLACES:
         raise WireError("a locator without end")
     return tuple(_place(place) for place in places)
 
 
 def _place(value: object) -> Place:
-    parts = _of_type(value, list)
+    parts = _of_type(value, list, "a place")
     if len(parts) != 4:
         raise WireError("a place of another shape")
     kind, start, end, label = parts
@@ -199,7 +199,7 @@ def _place(value: object) -> Place:
 def _number(value: object) -> int | None:
     if value is None:
         return None
-    number = _of_type(value, int)
+    number = _of_type(value, int, "a number")
     if not 0 <= number < BEYOND_ALL_FILES:
         raise WireError("a place beyond all files")
     return number
@@ -224,7 +224,7 @@ def _metadata(value: object) -> dict[str, object]:
             raise WireError("metadata with a number that is none")
         return item
 
-    return {_clean(key): checked(item, MAX_DEPTH) for key, item in _of_type(value, dict).items()}
+    return {_clean(key): checked(item, MAX_DEPTH) for key, item in _of_type(value, dict, "metadata").items()}
 
 
 def _json_safe(value: object, depth: int) -> object:

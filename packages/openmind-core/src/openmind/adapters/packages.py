@@ -40,6 +40,21 @@ def plan_packages(*, prefix: Path | None = None, has_pip: bool | None = None) ->
     return _plan("pip", place, names, (sys.executable, "-m", "pip", "uninstall", "-y", *names))
 
 
+def install_command(package: Path, *, prefix: Path | None = None, has_pip: bool | None = None) -> tuple[str, ...]:
+    """Say how a package is installed into this environment so that changes of its files count at once.
+
+    Args:
+        package: its folder.
+        prefix: the environment; for tests.
+        has_pip: whether pip is installed in it; for tests.
+    """
+    what = ("--editable", str(package.resolve()))
+    if importlib.util.find_spec("pip") is not None if has_pip is None else has_pip:
+        return (sys.executable, "-m", "pip", "install", *what)
+    uv = _uv(Path(sys.prefix) if prefix is None else prefix)
+    return (shutil.which(uv) or uv, "pip", "install", "--python", sys.executable, *what)
+
+
 def require_remover(plan: PackagePlan) -> None:
     """Refuse what cannot be done before anything is deleted.
 

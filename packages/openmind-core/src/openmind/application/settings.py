@@ -68,12 +68,14 @@ class Settings:
 
         Raises:
             UsageError: there is no such key, or the value does not fit.
-            JobActive: files are being indexed and the key says which models are used.
+            JobActive: files are being indexed and the key says which models or which storage are used.
             ConfigError: the configuration is not valid already, or cannot be written.
         """
         self.load()
         if key.startswith(OF_MODELS):
             require_idle(self.busy())
+        elif key.startswith("storage."):
+            require_idle(self.busy(), what="The storage")
         path = tuple(key.split("."))
         if len(path) < 2 or not all(path):
             raise _unknown(key, self.all())

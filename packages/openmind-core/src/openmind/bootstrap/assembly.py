@@ -37,8 +37,6 @@ from openmind.ports.storage import Storage
 if TYPE_CHECKING:
     from openmind.application.maintenance.service import MaintenanceService
 
-STORE = "local"
-
 
 def utc_now() -> datetime:
     """Return the current time, aware, UTC."""
@@ -118,8 +116,9 @@ class Assembly:
         """Look whether what the configuration names is installed, before it is needed.
 
         Raises:
-            ConfigError: the provider or the OCR engine is not, or refuses its settings.
+            ConfigError: the provider, the storage or the OCR engine is not, or refuses its settings.
         """
+        self.plugins.stores.find(self.config.storage.name)
         self.providers.settings()
         ocr, engines = self.config.extraction.ocr, self.plugins.extractors.ocr
         if ocr.enabled and engines.entries:  # without any, each file that needs one says so
@@ -132,7 +131,7 @@ class Assembly:
             close()
 
     def _storage(self) -> Storage:
-        storage = self.plugins.stores.find(STORE)(self.home.folder)
+        storage = self.plugins.stores.find(self.config.storage.name)(self.home.folder)
         self._closing.append(storage.close)
         return storage
 

@@ -15,11 +15,11 @@ from openmind.application.memory import OpenMind
 from openmind.application.models.own_embedder import OwnEmbedder
 from openmind.application.settings import Settings
 from openmind.application.setup import Beginning
-from openmind.bootstrap.assembly import STORE, Assembly, utc_now
+from openmind.bootstrap.assembly import Assembly, utc_now
 from openmind.domain.config import Config
 from openmind.domain.errors import HomeMissing
 from openmind.domain.plugins import THIS_PROGRAM
-from openmind.installed import installed_plugins
+from openmind.installed import readable_config
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.ports.embedding_provider import EmbeddingProvider
 
@@ -156,7 +156,11 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
     def busy() -> bool:
         if not _is_there(place):
             return False
-        with open_memory(home, create=False, plugins=plugins) as memory:
+        config = file.load()
+        known = plugins or load_plugins(blocked=config.blocked_plugins)
+        if config.storage.name not in known.stores.entries:  # who wants to mend that must not need it
+            return False
+        with open_memory(home, create=False, plugins=known) as memory:
             return memory.jobs.busy()
 
     def load() -> Config:
@@ -183,11 +187,13 @@ def open_worker(
 
     Raises:
         HomeError, StoreError
+        ConfigError: the storage is not installed.
     """
     place = Home.at(home)
     place.require()
-    known = plugins or installed_plugins(home)
-    storage = known.stores.find(STORE)(place.folder)
+    config = readable_config(home)  # what is wrong with it is told by the job
+    known = plugins or load_plugins(blocked=config.blocked_plugins)
+    storage = known.stores.find(config.storage.name)(place.folder)
     try:
         storage.initialise()
         yield JobWorker(

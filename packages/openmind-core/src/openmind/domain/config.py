@@ -63,6 +63,15 @@ class ExtractionConfig:
     images: ImagesConfig = ImagesConfig()
 
 
+@frozen(kw_only=True)
+class StorageConfig:
+    """`[storage]`: where memory is kept."""
+
+    name: str = field(default="local", validator=validators.min_len(1))
+    """`local`, or the name of a storage from a plugin. Another one begins with an empty memory; what the former one
+    holds stays where it is."""
+
+
 def _with_blocked(plugins: Section) -> Section:
     return {"blocked": [], **plugins}
 
@@ -95,6 +104,7 @@ class Config:
     models: ModelsConfig = ModelsConfig()
     indexing: IndexingConfig = IndexingConfig()
     extraction: ExtractionConfig = ExtractionConfig()
+    storage: StorageConfig = StorageConfig()
     plugins: Section = field(factory=dict, converter=_with_blocked, validator=_check_plugins)
     """`[plugins]`: `blocked`, names of plugins that are left out, and `[plugins.NAME]` for each that has settings."""
 

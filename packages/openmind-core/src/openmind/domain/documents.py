@@ -1,5 +1,7 @@
 """What extractors make of a file: segments of text, each with its place."""
 
+from collections.abc import Mapping
+
 from attrs import field, frozen
 
 from openmind.domain.files import FileReason
@@ -73,34 +75,45 @@ BEYOND_ALL_FILES = 2**53
 Part = Segment | DocumentFacts | Picture
 
 
+_FIELDS: Mapping[type, Mapping[str, type]] = {
+    Segment: {"text": str, "locator": tuple, "kind": str},
+    DocumentFacts: {"title": str, "metadata": dict, "reason": FileReason, "note": str},
+    Picture: {"data": bytes, "media_type": str},
+    Place: {"kind": str, "label": str},
+}
+
+
 def check_part(part: object) -> None:
     """Refuse what no extractor may yield: whatever handles it later trusts its types.
 
     Raises:
-        TypeError
+        TypeError: it names the field that is wrong.
     """
-    match part:
-        case Segment(text=str(), locator=tuple() as locator, kind=str()):
-            for place in locator:
-                check_place(place)
-        case DocumentFacts(title=str(), metadata=dict(), reason=FileReason(), note=str()):
-            return
-        case Picture(data=bytes(), media_type=str()):
-            return
-        case _:
-            raise TypeError(f"an extractor may not yield {part!r}"[:200])
+    if not isinstance(part, Part):
+        raise TypeError(f"an extractor may not yield {part!r}"[:200])
+    _check_fields(part)
+    if isinstance(part, Segment):
+        for place in part.locator:
+            check_place(place)
 
 
 def check_place(place: object) -> None:
     """Refuse what is no place.
 
     Raises:
-        TypeError
+        TypeError: it names the field that is wrong.
     """
-    match place:
-        case Place(kind=str(), start=int() | None as start, end=int() | None as end, label=str()) if all(
-            number is None or 0 <= number < BEYOND_ALL_FILES for number in (start, end)
-        ):
-            return
-        case _:
-            raise TypeError(f"{place!r} is no place"[:200])
+    if not isinstance(place, Place):
+        raise TypeError(f"{place!r} is no place"[:200])
+    _check_fields(place)
+    for name, number in (("start", place.start), ("end", place.end)):
+        if number is not None and not (isinstance(number, int) and 0 <= number < BEYOND_ALL_FILES):
+            raise TypeError(f"{name} of a Place is {number!r}, and has to be a whole number from 1, or None"[:200])
+
+
+def _check_fields(value: Part | Place) -> None:
+    kind = next(each for each in _FIELDS if isinstance(value, each))
+    for name, wanted in _FIELDS[kind].items():
+        found = getattr(value, name)
+        if not isinstance(found, wanted):
+            raise TypeError(f"{name} of a {kind.__name__} is {found!r}, and has to be {wanted.__name__}"[:200])

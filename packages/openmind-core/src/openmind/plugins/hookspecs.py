@@ -37,7 +37,7 @@ def openmind_register_providers(registry: ProviderRegistry) -> None:
 
 @hookspec
 def openmind_register_stores(registry: StoreRegistry) -> None:
-    """Add storage: `registry.add("local", factory)`. The first release uses the one named `local`."""
+    """Add storage: `registry.add("attic", factory)`. The name is what people write in `[storage] name`."""
 
 
 @hookspec

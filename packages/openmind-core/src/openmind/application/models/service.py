@@ -136,15 +136,15 @@ class ModelService:
             return provider.models()
 
 
-def require_idle(busy: bool) -> None:
-    """Refuse to change models under a run that uses them.
+def require_idle(busy: bool, *, what: str = "The models") -> None:
+    """Refuse to change models, or something else, under a run that uses them.
 
     Raises:
         JobActive
     """
     if busy:
         raise JobActive(
-            "The models cannot be changed while files are being indexed",
+            f"{what} cannot be changed while files are being indexed",
             hint="Wait until that is done, or stop it: `openmind index stop`.",
         )
 

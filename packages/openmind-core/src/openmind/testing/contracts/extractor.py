@@ -8,7 +8,7 @@ import pytest
 from attrs import field, frozen
 
 from openmind.adapters.extraction_wire import part_from_wire, part_to_wire, payload_of
-from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
+from openmind.domain.documents import DocumentFacts, Picture, Place, Segment, check_part
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.extractor import Blob, Extractor, ExtractorInfo
@@ -65,7 +65,7 @@ class ExtractorContract:
         if any(isinstance(part, Picture) for part in parts):
             assert info.pictures
             assert info.isolated
-        assert all(part.text for part in parts if isinstance(part, Segment))
+        assert all(part.text for part in parts if isinstance(part, Segment)), "a Segment without text"
 
     def test_places_make_sense(self, extractor: Extractor, sample: Sample) -> None:
         for part in read(extractor, sample.data, sample.name):
@@ -108,7 +108,7 @@ class ExtractorContract:
             if isinstance(part, DocumentFacts):
                 assert json.loads(json.dumps(part.metadata, allow_nan=False)) == part.metadata
                 if part.reason is not FileReason.OK:
-                    assert part.note
+                    assert part.note, f"DocumentFacts(reason={part.reason}) needs a note, a sentence for the person"
 
     def test_every_piece_survives_the_way_out_of_a_worker(self, extractor: Extractor, sample: Sample) -> None:
         for part in read(extractor, sample.data, sample.name):
@@ -122,6 +122,7 @@ class ExtractorContract:
             return
         facts = [part for part in parts if isinstance(part, DocumentFacts)]
         assert text_of(parts) == ""
+        assert facts, "an empty file needs DocumentFacts(reason=FileReason.EMPTY, note=…), or an ExtractionFailed"
         assert facts[-1].reason is FileReason.EMPTY
         assert facts[-1].note
 
@@ -142,8 +143,11 @@ class ExtractorContract:
 
 
 def read(extractor: Extractor, data: bytes, name: str) -> Parts:
-    """Read bytes that are in memory."""
-    return list(extractor.extract(Blob(name=name, data=data)))
+    """Read bytes that are in memory; a part with a field of the wrong type fails, and the field is named."""
+    parts = list(extractor.extract(Blob(name=name, data=data)))
+    for part in parts:
+        check_part(part)
+    return parts
 
 
 def try_to_read(extractor: Extractor, data: bytes, name: str) -> tuple[Parts, ExtractionFailed | None]:
@@ -151,6 +155,7 @@ def try_to_read(extractor: Extractor, data: bytes, name: str) -> tuple[Parts, Ex
     parts: Parts = []
     try:
         for part in extractor.extract(Blob(name=name, data=data)):
+            check_part(part)
             parts.append(part)
     except ExtractionFailed as failure:
         return parts, failure
