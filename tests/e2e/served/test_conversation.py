@@ -91,6 +91,8 @@ def test_a_conversation_goes_on_with_what_was_said(configured, server, at_termin
     screen.types("/exit", ENTER)
     screen.ends()
 
+    asked = [path for path in server.paths() if path in {CHAT, "/v1/embeddings"}]
+    assert asked == ["/v1/embeddings", CHAT] * 3  # each question is embedded before its stream is opened
     first, second, third = server.posts(CHAT)
     assert first["store"] is True
     assert "previous_response_id" not in first

@@ -93,6 +93,36 @@ def test_another_embedding_model_is_taken_in_beside_the_former_one(more_models, 
 
 
 @at_a_terminal
+def test_ctrl_c_after_the_choice_says_that_it_is_made_and_what_comes_next(more_models, at_terminal) -> None:
+    screen = at_terminal("models", "update", "--provider", "lmstudio", *("--embedding-model", "embed-other"),
+                         *("--chat-model", "none"), *("--image-model", "none"), "--no-load")  # fmt: skip
+    screen.sees("Begin now")
+    screen.types(CTRL_C)
+
+    told = screen.ends(code=130)
+    assert "The models are chosen" in told
+    assert "openmind index" in told
+    assert more_models.done("config", "get", "models.embedding_model").out == "embed-other\n"
+
+
+def test_a_server_without_models_is_told_what_to_download(openmind, server) -> None:
+    server.studio.models = []
+    setup = openmind.done("setup", "--provider", "lmstudio", "--base-url", server.base_url, "--yes")
+    assert "text-embedding-nomic-embed-text-v1.5" in setup.err
+    assert "no chat model" in setup.err
+    assert "Loading" not in setup.err
+
+    assert "no chat model" in openmind.done("provider", "status").out
+    listed = openmind.done("models", "list")
+    assert "no chat model" in listed.err
+    assert "download" not in listed.out
+    loaded = openmind.done("models", "load")
+    assert "Nothing is to be loaded" in loaded.out
+    assert "Loaded." not in loaded.out
+    assert "Loading" not in loaded.err
+
+
+@at_a_terminal
 def test_ctrl_c_during_an_update_changes_nothing(more_models, server, at_terminal) -> None:
     before = (more_models.home / "config.toml").read_bytes()
     screen = at_terminal("models", "update")

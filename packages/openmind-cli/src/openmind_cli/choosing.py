@@ -18,7 +18,7 @@ from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import note
 from openmind_cli.suggestions import (
     BUILTIN,
-    RECOMMENDED_EYES,
+    advice,
     chat_models,
     embedding_models,
     image_models,
@@ -251,8 +251,9 @@ class Choosing:
             if key not in (None, NONE, BUILTIN) and key not in {model.key for model in models}:
                 there = ", ".join(one_line(model.key) for model in models)
                 raise ModelNotFound(f"There is no model {key}", hint=f"There are: {there}.")
-        if prompter is not None and provider.name != BUILTIN:
-            prompter.tell(*_advice(models))
+        if provider.name != BUILTIN:
+            for told in advice(models):
+                note(told) if prompter is None else prompter.tell(told)
         embedding = wishes.embedding_model or self._embedding(models, suggestion)
         chat = _model_or_none(wishes.chat_model) if wishes.chat_model else self._chat(models, suggestion)
         image, images = self._given_image() or self._image(models, suggestion)
@@ -359,20 +360,3 @@ def _about(model: ModelInfo, more: str = "") -> str:
     window = f"window of {model.max_context_length:,}" if model.max_context_length else ""
     parts = (more, "loaded" if model.loaded else "", model.quantization or "", window)
     return ", ".join(part for part in parts if part)
-
-
-def _advice(models: Sequence[ModelInfo]) -> tuple[str, ...]:
-    """What to download where something is missing."""
-    told: list[str] = []
-    if not any(model.key != BUILTIN for model in embedding_models(models)):
-        told.append(
-            "There is no embedding model, so the built-in one is used. A better one to download: "
-            "text-embedding-nomic-embed-text-v1.5."
-        )
-    if not chat_models(models):
-        told.append("There is no chat model, so `ask` shows passages. Any instruct model that fits in memory will do.")
-    if not image_models(models):
-        told.append(f"There is no model that sees. For descriptions of pictures, download {RECOMMENDED_EYES}.")
-    if told:
-        told.append("After a download, `openmind models update` chooses anew.")
-    return tuple(told)

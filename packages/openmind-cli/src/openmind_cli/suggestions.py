@@ -44,6 +44,28 @@ def suggested(models: Sequence[ModelInfo], former: ModelSelection) -> ModelSelec
     )
 
 
+def advice(models: Sequence[ModelInfo]) -> tuple[str, ...]:
+    """Say what to download where a kind of model is missing."""
+    told: list[str] = []
+    if not any(model.key != BUILTIN for model in embedding_models(models)):
+        told.append(
+            "There is no embedding model, so the built-in one is used. A better one to download: "
+            "text-embedding-nomic-embed-text-v1.5."
+        )
+    if not chat_models(models):
+        told.append("There is no chat model, so `ask` shows passages. Any instruct model that fits in memory will do.")
+    if not image_models(models):
+        told.append(f"There is no model that sees. For descriptions of pictures, download {RECOMMENDED_EYES}.")
+    if told:
+        told.append("After a download, `openmind models update` chooses anew.")
+    return tuple(told)
+
+
+def advice_for_none(models: Sequence[ModelInfo]) -> tuple[str, ...]:
+    """Say what to download to a server without any model; nothing where there is one."""
+    return () if any(model.key != BUILTIN for model in models) else advice(models)
+
+
 def _first(models: Sequence[ModelInfo], former: str | None) -> str | None:
     order: tuple[Callable[[ModelInfo], bool], ...] = (
         lambda m: m.key == former,

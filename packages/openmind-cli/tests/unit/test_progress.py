@@ -143,3 +143,10 @@ def test_quiet_progress_writes_nothing(capsys: pytest.CaptureFixture[str]) -> No
         progress(an_event(1, 2))
 
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(("made", "told"), [(0, ", 1 passage without vectors"), (1, "")])
+def test_a_run_that_ended_says_what_is_without_vectors(made: int, told: str) -> None:
+    tally = IndexTally(total=5, indexed=5, vectors_wanted=1, vectors_made=made)
+
+    assert progress_text(Progress(state=JobState.COMPLETED, tally=tally), 1.0) == f"completed: every file is read{told}"

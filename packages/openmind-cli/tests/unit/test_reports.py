@@ -38,6 +38,16 @@ def test_the_summary_tells_the_numbers_apart() -> None:
     ]
 
 
+def test_a_run_that_lost_its_server_is_not_called_done() -> None:
+    report = a_report(IndexTally(indexed=2))
+    report = attrs.evolve(report, run=attrs.evolve(report.run, error="The server does not answer"))
+
+    lines = shown(report)
+
+    assert lines[0] == "Stopped early: 2 files in 1 min 05 s"
+    assert lines[-1] == "error: The server does not answer"
+
+
 def test_failed_skipped_and_partly_read_files_are_listed_with_reasons() -> None:
     report = a_report(
         IndexTally(failed=1, skipped=1, indexed=1),

@@ -170,4 +170,4 @@ def _with_less_thought(attempt: Attempt) -> Attempt | None:
 def _incomplete(error: ProviderError) -> AnswerIncomplete:
     if isinstance(error, AnswerIncomplete):
         return error
-    return AnswerIncomplete(f"The answer broke off: {error.message}", hint=error.hint)
+    return AnswerIncomplete(error.message, hint=error.hint)

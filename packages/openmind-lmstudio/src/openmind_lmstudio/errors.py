@@ -43,6 +43,10 @@ def said_by(server: str) -> Iterator[None]:
         raise Nonsense(f"{server} answered nonsense: {error.message}", hint=error.hint) from error
 
 
+class Redirected(ProviderError):
+    """Something in front of the server, or another program, answers with a redirect, which is not followed."""
+
+
 class RouteUnknown(ProviderError):
     """The server does not know the route: another product, or an older version."""
 

@@ -13,7 +13,7 @@ from attrs import frozen
 from openmind.domain.errors import ProviderError, ProviderUnreachable
 
 from openmind_lmstudio.address import Address
-from openmind_lmstudio.errors import ConnectionLost, Nonsense, TooSlow
+from openmind_lmstudio.errors import ConnectionLost, Nonsense, Redirected, TooSlow
 from openmind_lmstudio.idle import IdleWatch, shut_down
 from openmind_lmstudio.lifeline import Lifeline
 
@@ -165,8 +165,8 @@ class Transport:
         try:
             with closing(client.send(request, stream=True)) as response:
                 if response.is_redirect:
-                    raise Nonsense(
-                        f"{self._server} at {self._address.shown} sends its callers elsewhere",
+                    raise Redirected(
+                        f"Something at {self._address.shown} answers with a redirect and sends its callers elsewhere",
                         hint="Give the address of the server itself: `openmind setup --base-url URL`.",
                     )
                 yield response

@@ -422,7 +422,7 @@ def test_a_stream_that_stops_is_incomplete_and_not_repeated(
     server.always(CHAT, end)
     heard: list[str] = []
 
-    with pytest.raises(AnswerIncomplete, match="broke off"):
+    with pytest.raises(AnswerIncomplete):
         listen(answerer.stream(PROMPT), heard)
 
     assert "".join(heard) == "It is dry"

@@ -272,6 +272,16 @@ def test_a_redirect_is_not_followed_with_the_token(server: ScriptedServer, conne
         assert elsewhere.requests == []
 
 
+def test_a_redirect_of_one_route_is_no_older_server(server: ScriptedServer, connect: Callable[..., Connection]) -> None:
+    server.always(MODELS, steps.redirect("http://127.0.0.1:9/login"))
+
+    health = LMStudioProvider(LMStudioConfig(base_url=server.base_url), connection=connect()).health()
+
+    assert not health.reachable
+    assert "redirect" in health.message
+    assert server.paths() == [MODELS]
+
+
 def test_a_token_is_asked_for_when_the_server_wants_one(
     server: ScriptedServer, connect: Callable[..., Connection]
 ) -> None:

@@ -18,9 +18,10 @@ from openmind_cli.render.lines import Span, line, note, print_lines
 from openmind_cli.render.models import action_lines, print_models, report_lines, selection_lines
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.reports import is_partial, print_report
-from openmind_cli.render.working import working
+from openmind_cli.render.working import loading
+from openmind_cli.suggestions import BUILTIN, advice_for_none
 
-LOADING = "Loading the models; large ones take minutes."
+NEXT_RUN = "The next `openmind index` goes through your files with the new model."
 
 app = App(name="models", help="Show, load and choose models.")
 
@@ -39,6 +40,9 @@ def list_models(*, json: Json = False) -> int:
         print_object({**models_object(provider, models), "selected": chosen})
         return OK
     print_models(models, selection)
+    if provider != BUILTIN:
+        for told in advice_for_none(models):
+            note(told)
     return OK
 
 
@@ -51,10 +55,17 @@ def load(*key: str, json: Json = False) -> int:
     key
         Keys of models, as `openmind models list` shows them.
     """
-    with open_memory(create=False) as memory, working(LOADING, quiet=json):
+    with (
+        open_memory(create=False) as memory,
+        loading(memory.models, key or memory.models.selection.keys, quiet=json),
+    ):
         actions = memory.models.load(key or None)
     if json:
         print_object({"results": actions_object(actions)})
+    elif all(action.model == BUILTIN for action in actions):
+        print_lines(
+            [line("Nothing is to be loaded: no model of a server is chosen. `openmind models update` chooses.")]
+        )
     else:
         print_lines([line("Loaded."), *action_lines(actions)] if _all_well(actions) else action_lines(actions))
     return OK if _all_well(actions) else FAILED
@@ -89,7 +100,7 @@ def update(
     plan = _planned(wishes, prompter)
     with open_memory() as memory:
         former = memory.models.selection.image_model
-        with working(LOADING, quiet=json or not load):
+        with loading(memory.models.at(plan.provider), plan.selection.keys, quiet=json or not load):
             report = set_up(memory, plan, load=load)
         has_sources = bool(memory.sources.list())
     if not json:
@@ -118,7 +129,14 @@ def _planned(wishes: Wishes, prompter: Prompter | None) -> SetupPlan:
 def _begun(prompter: Prompter | None, *, yes: bool, quiet: bool) -> Begun:
     """Begin with what the choice brings, if that is wanted."""
     if prompter is not None:
-        if not prompter.confirm("Your files have to be gone through with the new model. Begin now, in the background?"):
+        try:
+            wanted = prompter.confirm(
+                "Your files have to be gone through with the new model. Begin now, in the background?"
+            )
+        except KeyboardInterrupt:
+            note(f"The models are chosen, and stay so. {NEXT_RUN}")
+            raise
+        if not wanted:
             return Begun()
     elif not yes:
         return Begun()
@@ -129,9 +147,9 @@ def _tell_index(begun: Begun, *, due: bool) -> None:
     if begun.report is not None:
         print_report(begun.report)
     elif begun.job is not None:
-        print_lines([line("It goes on in the background. How far that is: `openmind index status`")])
+        print_lines([line("Your files are gone through in the background. How far that is: `openmind index status`")])
     elif due:
-        print_lines([line("The next `openmind index` goes through your files with the new model.")])
+        print_lines([line(NEXT_RUN)])
 
 
 def _all_well(actions: Iterable[ModelAction]) -> bool:

@@ -16,9 +16,7 @@ from openmind_cli.render.lines import BLANK, Line, Span, line, note, print_lines
 from openmind_cli.render.models import pair, report_lines, selection_lines
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.reports import is_partial, print_report
-from openmind_cli.render.working import working
-
-LOADING = "Loading the models; large ones take minutes."
+from openmind_cli.render.working import loading
 
 
 def setup(
@@ -48,8 +46,9 @@ def setup(
     plan = _planned(wishes, prompter, folder)
     if plan is None:
         return FAILED
-    with open_memory() as memory, working(LOADING, quiet=json):
-        report = set_up(memory, plan)
+    with open_memory() as memory:
+        with loading(memory.models.at(plan.provider), plan.selection.keys, quiet=json):
+            report = set_up(memory, plan)
         config = memory.config.indexing
     wanted = index and config.auto_start_after_setup and plan.selection.embedding_model not in report.not_loaded
     begun = begin_indexing(background=config.background, quiet=json) if wanted else Begun()
@@ -72,7 +71,8 @@ def _planned(wishes: Wishes, prompter: Prompter | None, folders: tuple[str, ...]
             plan = choosing.plan(folders=True)
             if prompter is None:
                 return plan
-            print_lines([BLANK, *_plan_lines(plan), BLANK])
+            nothing = [] if plan.folders or beginning.sources else [pair("read", "no folder yet")]
+            print_lines([BLANK, *_plan_lines(plan), *nothing, BLANK])
             if prompter.confirm("Set up OpenMind like this?"):
                 return plan
         except KeyboardInterrupt:

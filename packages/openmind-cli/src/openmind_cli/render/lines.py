@@ -96,7 +96,7 @@ def _print_cards(rows: Sequence[Sequence[str]], heads: Sequence[str]) -> None:
 
 def note(text: str) -> None:
     """Tell a person something that is not the result: it goes to standard error."""
-    print_lines([line(Span(text, "dim"))], sys.stderr)
+    print_lines([line(Span(text, "dim"), wraps=True)], sys.stderr)
 
 
 def console_on(stream: TextIO) -> "Console":

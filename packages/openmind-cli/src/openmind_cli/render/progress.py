@@ -71,6 +71,9 @@ def progress_text(event: Progress, elapsed_s: float, at: str = "") -> str:
     state = event.state.value.replace("_", " ")
     if event.state is JobState.DISCOVERING or not tally.total:
         return f"{state}: {count(tally.total, 'file')} found" if tally.total else state
+    if tally.vectors_wanted and event.state.finished:
+        missing = tally.vectors_wanted - tally.vectors_made
+        return f"{state}: every file is read" + (f", {count(missing, 'passage')} without vectors" if missing else "")
     if tally.vectors_wanted:
         return f"{state}: every file is read, vectors of {vectors_text(tally)}"
     text = f"{state}: {tally.processed:,} of {count(tally.total, 'file')} ({tally.progress:.0f} %)"

@@ -59,6 +59,12 @@ class ModelSelection:
     embedding_model: str = "builtin"
     image_model: str | None = None
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The models that are chosen, each once."""
+        chosen = (self.chat_model, self.embedding_model, self.image_model)
+        return tuple(dict.fromkeys(key for key in chosen if key is not None))
+
 
 @frozen(kw_only=True)
 class ModelAction:

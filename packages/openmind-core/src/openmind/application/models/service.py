@@ -75,7 +75,7 @@ class ModelService:
             ModelNotFound: the provider has no model of that name.
             ProviderUnreachable, ProviderError
         """
-        wanted = _keys(self.selection) if keys is None else tuple(dict.fromkeys(keys))
+        wanted = self.selection.keys if keys is None else tuple(dict.fromkeys(keys))
         with self._provider() as provider:
             if set(wanted) - {BUILTIN}:
                 _require(wanted, _by_key(provider.models()))
@@ -101,7 +101,7 @@ class ModelService:
         require_idle(self.busy())
         with self._provider() as provider:
             # The embedder that comes with OpenMind needs no server that answers.
-            served = set(_keys(wanted)) - {BUILTIN}
+            served = set(wanted.keys) - {BUILTIN}
             _check(wanted, _by_key(provider.models()) if served else {})
             self.save(wanted, self.choice, images)
             return SelectionReport(
@@ -110,7 +110,7 @@ class ModelService:
                 embedder_changed=_embedder(self.provider_name, wanted)
                 != _embedder(self.configured_name, self.selection),
                 unloaded=self._unload_former(wanted) if load else (),
-                loaded=_load(provider, _keys(wanted)) if load else (),
+                loaded=_load(provider, wanted.keys) if load else (),
             )
 
     @contextmanager
@@ -122,8 +122,8 @@ class ModelService:
                 yield provider
 
     def _unload_former(self, wanted: ModelSelection) -> tuple[ModelAction, ...]:
-        kept = _keys(wanted) if self.provider_name == self.configured_name else ()
-        keys = [key for key in _keys(self.selection) if key not in {BUILTIN, *kept}]
+        kept = wanted.keys if self.provider_name == self.configured_name else ()
+        keys = [key for key in self.selection.keys if key not in {BUILTIN, *kept}]
         try:
             return self.configured().unload(keys) if keys else ()
         except OpenMindError as error:  # the former provider may be what went wrong, and why another is chosen
@@ -147,12 +147,6 @@ def require_idle(busy: bool, *, what: str = "The models") -> None:
             f"{what} cannot be changed while files are being indexed",
             hint="Wait until that is done, or stop it: `openmind index stop`.",
         )
-
-
-def _keys(selection: ModelSelection) -> tuple[str, ...]:
-    """The models of a selection, each once."""
-    chosen = (selection.chat_model, selection.embedding_model, selection.image_model)
-    return tuple(dict.fromkeys(key for key in chosen if key is not None))
 
 
 def _by_key(models: Iterable[ModelInfo]) -> dict[str, ModelInfo]:
@@ -184,7 +178,7 @@ def _check(wanted: ModelSelection, known: Mapping[str, ModelInfo]) -> None:
         raise ModelNotFound("The model builtin cannot chat", hint=LIST)
     if wanted.image_model == BUILTIN:
         raise ModelNotFound("The model builtin cannot see images", hint=LIST)
-    _require(_keys(wanted), known)
+    _require(wanted.keys, known)
     chat, image = known.get(wanted.chat_model or ""), known.get(wanted.image_model or "")
     embedder = None if wanted.embedding_model == BUILTIN else known[wanted.embedding_model]
     if chat is not None and chat.type != "llm":
