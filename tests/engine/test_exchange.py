@@ -4,13 +4,15 @@ import json
 import os
 import re
 import stat
+import struct
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from openmind import open_memory
-from openmind.domain.errors import ArchiveDamaged, IndexingBusy, MemoryNotEmpty, StoreError, StoreFull
+from openmind.bootstrap import open_empty_memory
+from openmind.domain.errors import ArchiveDamaged, IndexingBusy, MemoryNotEmpty, StoreError, StoreFull, UsageError
 from openmind.domain.files import FileReason
 from openmind.domain.search import SearchState
 
@@ -163,6 +165,74 @@ def break_passages(members) -> None:
     members["passages.parquet"] = bytes(data)
 
 
+def column(part: str, name: str, change):
+    """Rewrite a column of a part: `change` makes a value of its row number and the former value."""
+
+    def rewrite(members) -> None:
+        import io
+
+        import pyarrow
+        import pyarrow.parquet
+
+        table = pyarrow.parquet.read_table(io.BytesIO(members[f"{part}.parquet"]))
+        place = table.schema.get_field_index(name)
+        values = [change(row, value) for row, value in enumerate(table[name].to_pylist())]
+        out = io.BytesIO()
+        kind = table.schema.field(place)
+        pyarrow.parquet.write_table(table.set_column(place, kind, pyarrow.array(values, kind.type)), out)
+        members[f"{part}.parquet"] = out.getvalue()
+
+    return rewritten(rewrite)
+
+
+def first(value):
+    """Change the first row alone."""
+    return lambda row, former: value if row == 0 else former
+
+
+def count_one_more(part: str):
+    def claim(members) -> None:
+        manifest = json.loads(members["manifest.json"])
+        manifest["counts"][part] += 1
+        members["manifest.json"] = json.dumps(manifest).encode()
+
+    return rewritten(claim)
+
+
+NOT_A_NUMBER = struct.pack("<f", float("nan"))
+UNSOUND = {
+    "metadata of a passage": column("passages", "metadata", first("{not json")),
+    "metadata of a passage of another shape": column("passages", "metadata", first('{"locator": [{"kind": 1}]}')),
+    "metadata of a file": column("files", "metadata", first("[]")),
+    "settings of a source": column("sources", "config", first("{")),
+    "metadata of a text": column("texts", "metadata", first("{not json")),
+    "no text": column("passages", "text", first(None)),
+    "unknown reason": column("files", "reason", first("bogus")),
+    "unknown status": column("files", "status", first("bogus")),
+    "status without that reason": column("files", "status", first("failed")),
+    "size below 0": column("files", "size", first(-1)),
+    "more missing than there are": column("files", "missing_vectors", first(10_000)),
+    "path with ..": column("files", "path_bytes", lambda row, path: path + b"/../../../x" if row == 0 else path),
+    "path with NUL": column("files", "path_bytes", lambda row, path: path + b"\0b" if row == 0 else path),
+    "relative path": column("files", "path_bytes", first(b"notes/a.md")),
+    "path outside its source": column("files", "path_bytes", first(b"/etc/passwd")),
+    "two files with one path": column("files", "path_bytes", lambda row, path: path.rpartition(b"/")[0] + b"/same"),
+    "two files with one name": column("files", "id", lambda *_: "file_1"),
+    "file of no source": column("files", "source_id", first("src_other")),
+    "relative source": column("sources", "path_bytes", first(b"notes")),
+    "vector of no number": column("passages", "vector", lambda _, vector: NOT_A_NUMBER * (len(vector) // 4)),
+    "vector of no length": column("passages", "vector", lambda _, vector: bytes(len(vector))),
+    "vector cut off": column("passages", "vector", lambda row, vector: vector[:8] if row == 0 else vector),
+    "passage out of order": column("passages", "chunk_index", lambda _, index: index + 1),
+    "date of a passage": column("passages", "indexed_at", first("yesterday")),
+    "moment of a passage": column("passages", "modified_at", first(float("inf"))),
+    "fewer files than counted": count_one_more("files"),
+    "fewer passages than counted": count_one_more("passages"),
+    "fewer sources than counted": count_one_more("sources"),
+}
+"""What a row may hold that reading a memory could not rely on."""
+
+
 def swap_parts(members) -> None:
     members["passages.parquet"] = members["files.parquet"]
 
@@ -260,6 +330,48 @@ def test_what_is_no_archive_is_refused_and_leaves_nothing(archive: Path, tmp_pat
     assert not (tmp_path / "evil.txt").exists()
 
 
+def test_an_archive_with_a_row_that_makes_no_sense_is_refused_and_leaves_nothing(archive: Path, tmp_path: Path) -> None:
+    sound = archive.read_bytes()
+    accepted = []
+    with open_memory(tmp_path / "other") as other:
+        for name, damage in UNSOUND.items():
+            archive.write_bytes(sound)
+            damage(archive)
+            try:
+                other.maintenance.import_(archive)
+            except ArchiveDamaged:
+                assert (other.sources.list(), other.status().files) == ((), 0), name
+            else:
+                accepted.append(name)
+                other.maintenance.flush(other.maintenance.plan_flush(include_sources=True))
+
+        assert accepted == []
+        assert other.maintenance.examine().findings == ()
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_a_home_that_was_made_for_an_import_that_fails_goes_again(tmp_path: Path, is_folder: bool) -> None:
+    home = tmp_path / "other"
+    if is_folder:
+        home.mkdir()
+    (tmp_path / "memory.zip").write_text("thesis")
+
+    with pytest.raises(ArchiveDamaged), open_empty_memory(home) as other:
+        other.maintenance.import_(tmp_path / "memory.zip")
+
+    assert home.is_dir() == is_folder
+    assert not is_folder or list(home.iterdir()) == []
+
+
+def test_a_home_that_was_there_before_an_import_that_fails_stays(memory, world, tmp_path: Path) -> None:
+    (tmp_path / "memory.zip").write_text("thesis")
+
+    with pytest.raises(MemoryNotEmpty), open_empty_memory(world.home) as same:
+        same.maintenance.import_(tmp_path / "memory.zip")
+
+    assert len(memory.sources.list()) == 1
+
+
 def test_folders_that_nobody_could_approve_come_in_disabled(archive: Path, tmp_path: Path) -> None:
     def claim_root(members) -> None:
         import io
@@ -315,6 +427,19 @@ def test_nothing_is_exported_while_something_is_indexed(indexed, tmp_path: Path)
 def test_a_file_that_cannot_be_written_is_told(indexed, tmp_path: Path) -> None:
     with pytest.raises(StoreError):
         indexed.maintenance.export(tmp_path / "no" / "folder" / "memory.zip")
+
+
+def test_paths_may_be_given_as_text(indexed, tmp_path: Path) -> None:
+    indexed.maintenance.export(str(tmp_path / "memory.zip"))
+    with open_memory(str(tmp_path / "other")) as other:
+        assert other.maintenance.import_(str(tmp_path / "memory.zip")).files == 33
+
+
+def test_nothing_is_exported_into_openmind_s_own_folder(world, memory) -> None:
+    with pytest.raises(UsageError, match="own folder"):
+        memory.maintenance.export(world.home / "logs" / "memory.zip")
+
+    assert not (world.home / "logs" / "memory.zip").exists()
 
 
 def test_an_empty_memory_can_be_exported_too(memory, tmp_path: Path) -> None:

@@ -212,6 +212,30 @@ def test_a_search_that_meets_damage_which_left_no_trace_makes_the_next_run_look_
         assert memory.index().notices == ()
 
 
+def scramble(memory) -> None:
+    """Store rows that the engine reads and that nobody understands, as a bad disk or a bad program may leave them."""
+    with memory.storage.catalog.reading() as snapshot:
+        [table] = snapshot.tables()
+        generations = [generation for generation, *_ in snapshot.live_generations()]
+    chunks = memory.storage.chunks
+    rows = [attrs.evolve(row, metadata="{not json") for row in chunks.read_generations(table.name, generations)]
+    chunks.delete(table.name, generations)
+    chunks.add(table.name, rows)
+    chunks.fold(table.name)
+
+
+@pytest.mark.parametrize("mend", [lambda memory: memory.index(), lambda memory: memory.maintenance.repair()])
+def test_passages_that_make_no_sense_are_made_again_from_the_kept_text(world, indexed, mend) -> None:
+    scramble(indexed)
+    assert indexed.search("number7").hits == ()
+
+    mend(indexed)
+
+    assert all_found(indexed)
+    assert indexed.maintenance.examine().findings == ()
+    assert indexed.maintenance.repair().done == ()
+
+
 def test_what_was_moved_aside_does_not_outlive_the_run_or_the_removal_that_follows(world, indexed) -> None:
     world.write("secret.txt", "the word chartreuse is only here")
     indexed.index()

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from openmind.application.recovering import sweeping
 from openmind.domain.errors import (
+    NoSources,
     SourceExists,
     SourceForbidden,
     SourceMissing,
@@ -119,6 +120,7 @@ def test_what_cannot_be_a_source_is_refused(world, memory, tmp_path) -> None:
         ("a\0b", SourceMissing),
         (file, SourceNotFolder),
         ("/", SourceForbidden),
+        *((path, SourceForbidden) for path in ("/proc", "/proc/self", "/sys", "/dev") if Path(path).is_dir()),
         (world.home, SourceForbidden),
         (world.home / "logs", SourceForbidden),
         (world.notes, SourceExists),
@@ -128,6 +130,28 @@ def test_what_cannot_be_a_source_is_refused(world, memory, tmp_path) -> None:
     ]:
         with pytest.raises(error):
             memory.sources.add(path)
+
+
+def test_a_folder_that_was_added_since_the_last_run_is_told_until_it_is_read(world, memory, tmp_path) -> None:
+    assert memory.status().unread_sources == ()
+    memory.index()
+    other = tmp_path / "other"
+    other.mkdir()
+    memory.sources.add(other)
+
+    assert memory.status().unread_sources == (str(other),)
+    memory.index()
+    assert memory.status().unread_sources == ()
+
+
+def test_with_disabled_sources_only_an_index_run_says_how_to_enable_one(world, memory) -> None:
+    [source] = memory.sources.list()
+    memory.sources.change(source.id, enabled=False)
+
+    with pytest.raises(NoSources, match="disabled") as refused:
+        memory.index()
+
+    assert "--enable" in refused.value.hint
 
 
 def test_a_source_that_is_not_recursive_lets_its_folders_be_sources(world, tmp_path) -> None:

@@ -9,8 +9,17 @@ import attrs
 import pytest
 from openmind import open_memory
 from openmind.adapters.processes import this_process
+from openmind.adapters.serve_lock import sole_server
 from openmind.application.maintenance.uninstalling import UninstallService
-from openmind.domain.errors import HomeForeign, HomeUnsafe, IndexingBusy, JobActive, PluginError
+from openmind.domain.errors import (
+    HomeForeign,
+    HomeServed,
+    HomeUnsafe,
+    HomeUnusable,
+    IndexingBusy,
+    JobActive,
+    PluginError,
+)
 from openmind.domain.jobs import IndexJob, JobState
 from openmind.uninstall import uninstall_service
 
@@ -69,6 +78,37 @@ def test_without_a_home_there_is_nothing_to_delete(tmp_path: Path) -> None:
     assert not plan.exists
     uninstalling.uninstall(plan)
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_home_that_cannot_be_looked_into_is_told_and_not_taken_for_a_stranger_s(tmp_path: Path) -> None:
+    with pytest.raises(HomeUnusable, match="cannot be read"):
+        service(tmp_path / ("x" * 300)).plan()
+
+
+@pytest.mark.skipif(os.name == "nt" or not os.geteuid(), reason="everything is open to root")
+def test_a_home_that_is_closed_to_the_person_is_told(home: Path) -> None:
+    home.chmod(0)
+    try:
+        with pytest.raises(HomeUnusable, match="cannot be read"):
+            service(home).plan()
+    finally:
+        home.chmod(0o700)
+
+
+def test_a_home_that_is_served_stays_until_its_server_ends(home: Path) -> None:
+    uninstalling = service(home)
+    with sole_server(home / "serve.lock") as announce:
+        announce("http://127.0.0.1:8765")
+        plan = uninstalling.plan()
+        assert plan.server == "at http://127.0.0.1:8765"
+        with pytest.raises(HomeServed, match=r"http://127\.0\.0\.1:8765"):
+            uninstalling.uninstall(plan)
+    assert (home / "openmind.sqlite").exists()
+
+    assert uninstalling.plan().server == ""
+    uninstalling.uninstall(plan)
+
+    assert not home.exists()
 
 
 def test_folders_that_must_never_be_deleted_are_refused(home: Path, tmp_path: Path) -> None:

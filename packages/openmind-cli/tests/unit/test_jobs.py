@@ -128,7 +128,7 @@ def test_a_run_in_the_foreground_is_shown_without_a_job() -> None:
         (a_job(), ""),
         (a_job(state=JobState.PAUSED), "`openmind index resume` lets it go on, `openmind index stop` ends it"),
         (a_job(state=JobState.PAUSED, error="gone"), "it goes on by itself"),
-        (a_job(state=JobState.FAILED, error="full"), "`openmind index start` goes on from there, once that is mended"),
+        (a_job(state=JobState.FAILED, error="full"), "`openmind index start` goes on from there"),
         (a_job(state=JobState.STOPPED), "`openmind index start` goes on from there"),
         (a_job(state=JobState.COMPLETED), ""),
     ],

@@ -88,7 +88,8 @@ def test_the_last_run_says_how_it_ended() -> None:
     )
 
     assert "last run failed 2026-01-02" in shown(a_status(last_run=run))
-    assert "The disk is full; `openmind index` goes on from there" in shown(a_status(last_run=run))
+    assert "`openmind index` goes on from there\n" in shown(a_status(last_run=run))
+    assert f"\n{'':17}The disk is full.\n" in shown(a_status(last_run=run))
 
 
 def test_a_job_that_waits_for_its_provider_says_why() -> None:
@@ -96,7 +97,23 @@ def test_a_job_that_waits_for_its_provider_says_why() -> None:
         id=RunId("run_1"), started_at="", state=JobState.COMPLETED, error="LM Studio is away", tally=IndexTally(total=9)
     )
 
-    assert "9 files (0 %); LM Studio is away" in shown(a_status(indexing_state=JobState.PAUSED, last_run=run))
+    text = shown(a_status(indexing_state=JobState.PAUSED, last_run=run))
+
+    assert f"9 files (0 %)\n{'':17}LM Studio is away." in text
+
+
+def test_where_there_is_nothing_to_read_the_status_says_how_to_add_a_folder() -> None:
+    run = IndexRun(id=RunId("run_1"), started_at="2026-01-02T03:04:05+00:00", state=JobState.STOPPED)
+
+    for last in (None, run):
+        text = shown(a_status(sources=0, last_run=last))
+
+        assert "`openmind source add FOLDER`" in text
+        assert "openmind index" not in text
+
+
+def test_a_folder_that_was_added_since_the_last_run_is_named() -> None:
+    assert "/new was not read yet; `openmind index` reads it" in shown(a_status(unread_sources=("/new",)))
 
 
 def test_a_run_that_was_stopped_says_how_far_it_got() -> None:

@@ -1,11 +1,13 @@
 """Puts uninstalling together: unlike a memory, it needs a home neither to open nor to be of this version."""
 
+from functools import partial
 from pathlib import Path
 
-from openmind.adapters.home import MARKER, Home
+from openmind.adapters.home import Home
 from openmind.adapters.home_contents import HomeKeeper
 from openmind.adapters.packages import plan_packages, remove_packages, require_remover
 from openmind.adapters.processes import end_process, is_alive
+from openmind.adapters.serve_lock import server_of
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance.uninstalling import UninstallService
@@ -30,7 +32,7 @@ def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None
     storage = known.stores.find(config.storage.name)(place.folder)
     return UninstallService(
         home=place.folder,
-        is_marked=(place.folder / MARKER).is_file(),
+        is_marked=place.is_marked,
         storage=storage,
         jobs=JobService(
             catalog=storage.catalog,
@@ -43,6 +45,7 @@ def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None
         packages=plan_packages,
         require_remover=require_remover,
         remove_packages=remove_packages,
+        server=partial(server_of, place.serve_lock),
         current_folder=Path.cwd,
         person_folder=Path.home,
     )

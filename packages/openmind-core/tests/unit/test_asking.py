@@ -31,8 +31,9 @@ from openmind.domain.errors import (
     UsageError,
 )
 from openmind.domain.evidence import SYSTEM_PROMPT
-from openmind.domain.ids import SessionId
+from openmind.domain.ids import SessionId, SourceId
 from openmind.domain.search import SearchFilters, how_to_begin
+from openmind.domain.sources import Source
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.testing.fakes.models import FakeAnswers
 from openmind.testing.fakes.shelf import Shelf
@@ -90,8 +91,11 @@ def test_nothing_indexed_says_what_to_do() -> None:
 
 
 def test_sources_that_were_not_read_yet_are_to_be_indexed_not_added() -> None:
-    assert "source add" not in how_to_begin(sources=True)
-    assert "`openmind index`" in how_to_begin(sources=True)
+    added = Source(id=SourceId("src_1"), path_bytes=b"/notes", created_at="2026-01-01T00:00:00+00:00")
+
+    assert "source add" not in how_to_begin([added])
+    assert "`openmind index`" in how_to_begin([added])
+    assert "--enable" in how_to_begin([evolve(added, enabled=False)])
 
 
 # With a model

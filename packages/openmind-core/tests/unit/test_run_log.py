@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from openmind.application.indexing.run_log import RunLog
+from openmind.application.indexing.run_log import RunLog, end_dead_runs
 from openmind.domain.events import Progress
 from openmind.domain.ids import RunId
 from openmind.domain.jobs import IndexRun, JobState
@@ -38,3 +38,17 @@ def test_the_file_that_is_waited_for_is_named_and_its_pages_while_they_are_recog
         ("/other.pdf", False, 0, 0),
     ]
     assert saved == "/slow.pdf, page 2 of 9"
+
+
+def test_a_run_whose_process_died_ended_with_its_last_sign_of_life() -> None:
+    catalog = MemoryCatalog()
+    began, last = "2026-01-02T03:04:05+00:00", "2026-01-02T03:05:05+00:00"
+    with catalog.writing() as session:
+        session.save_run(IndexRun(id=RunId("run_1"), started_at=began, state=JobState.RUNNING, heartbeat_at=last))
+        session.save_run(IndexRun(id=RunId("run_2"), started_at=began, state=JobState.DISCOVERING))
+
+    end_dead_runs(catalog)
+
+    with catalog.reading() as snapshot:
+        ended = {run.id: (run.state, run.finished_at) for run in snapshot.runs(limit=9)}
+    assert ended == {"run_1": (JobState.FAILED, last), "run_2": (JobState.FAILED, began)}

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from openmind.adapters.serve_lock import sole_server
+from openmind.adapters.serve_lock import server_of, sole_server
 from openmind.domain.errors import HomeServed, HomeUnusable
 
 
@@ -19,6 +19,16 @@ def test_whoever_comes_second_learns_the_address_of_the_first(path: Path) -> Non
             pass
         with pytest.raises(HomeServed, match=r"http://127\.0\.0\.1:8765 already"), sole_server(path):
             pass
+
+
+def test_who_serves_a_home_can_be_asked_without_a_trace(path: Path) -> None:
+    assert server_of(path) == ""
+    assert not path.exists()
+    with sole_server(path) as announce:
+        assert server_of(path) == "by another process"
+        announce("http://127.0.0.1:8765")
+        assert server_of(path) == "at http://127.0.0.1:8765"
+    assert server_of(path) == ""
 
 
 def test_before_the_first_one_listens_there_is_no_address_to_tell(path: Path) -> None:

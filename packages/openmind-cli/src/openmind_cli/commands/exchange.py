@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from openmind import open_memory
+from openmind.bootstrap import open_empty_memory
 from openmind.domain.errors import UsageError
 
 from openmind_cli.exit_codes import OK
@@ -59,7 +60,7 @@ def import_memory(file: Path, /, *, enable_missing: Switch = False, json: Json =
     archive = file.expanduser().absolute()
     if not archive.is_file():
         raise UsageError(f"There is no file {one_line(str(archive))}", hint="Check the path.")
-    with open_memory() as memory:
+    with open_empty_memory() as memory:
         report = memory.maintenance.import_(archive, enable_missing=enable_missing)
     if json:
         print_object(import_object(report))

@@ -65,7 +65,7 @@ def search(
         )
         notices = empty_filters(memory, result, folder=folder, extensions=extensions(ext))
         if result.state is SearchState.NOTHING_INDEXED:
-            notices.append(how_to_begin(sources=any(each.enabled for each in memory.sources.list())))
+            notices.append(how_to_begin(memory.sources.list()))
         if trouble := memory.trouble():
             notices.append(trouble)
         if more_to_come := under_way_notice(memory.jobs.under_way()):

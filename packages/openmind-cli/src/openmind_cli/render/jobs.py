@@ -145,9 +145,7 @@ def next_step(job: IndexJob) -> str:
             return "it goes on by itself when that is over; `openmind index resume` tries at once"
         case JobState.PAUSED:
             return "`openmind index resume` lets it go on, `openmind index stop` ends it"
-        case JobState.FAILED:
-            return f"{begin} goes on from there, once that is mended"
-        case JobState.STOPPED:
+        case JobState.FAILED | JobState.STOPPED:
             return f"{begin} goes on from there"
         case JobState.COMPLETED if job.error:
             return f"{begin} completes it, once that is mended"

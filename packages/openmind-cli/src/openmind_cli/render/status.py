@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from openmind.domain.files import FileReason, FileRecord, FileStatus
 from openmind.domain.jobs import IndexRun, JobState
 from openmind.domain.paths import displayable
-from openmind.domain.sentences import as_message
+from openmind.domain.sentences import as_sentence
 from openmind.domain.status import MemoryStatus
 
 from openmind_cli.render.amounts import count, moment, size
@@ -53,6 +53,8 @@ def status_lines(status: MemoryStatus) -> Iterator[Line]:
     if status.unread_kinds:
         yield _pair("", summary(status.unread_kinds))
     yield _pair("indexing", _indexing(status))
+    if why := _trouble(status):
+        yield _pair("", why)
     yield _pair("provider", status.provider)
     yield _pair("embedding model", status.searched_by or status.embedding_model)
     yield _pair("chat model", status.chat_model or "none: `ask` shows passages")
@@ -66,17 +68,22 @@ def status_lines(status: MemoryStatus) -> Iterator[Line]:
 def _indexing(status: MemoryStatus) -> str:
     run = status.last_run
     if status.indexing_state is not None:
-        paused = status.indexing_state is JobState.PAUSED
-        why = f"; {as_message(run.error)}" if paused and run is not None and run.error else ""
-        return f"{status.indexing_state.value.replace('_', ' ')}{_how_far(run)}{why}"
+        return f"{status.indexing_state.value.replace('_', ' ')}{_how_far(run)}"
+    if not status.sources:
+        return "nothing to read; `openmind source add FOLDER` names a folder"
     if run is None:
         return "never done; `openmind index` reads the sources"
-    told = f"; {as_message(run.error)}" if run.error else ""
-    if run.state is not JobState.COMPLETED:
-        told = f"{_how_far(run)}{told}; `openmind index` goes on from there"
+    told = "" if run.state is JobState.COMPLETED else f"{_how_far(run)}; `openmind index` goes on from there"
     ended = moment(run.finished_at or run.heartbeat_at or run.started_at)
     word = "finished" if run.state is JobState.COMPLETED else run.state.value.replace("_", " ")
     return f"last run {word} {ended}{told}"
+
+
+def _trouble(status: MemoryStatus) -> str:
+    """Why the run rests, or what was wrong with the last one."""
+    run, state = status.last_run, status.indexing_state
+    told = run is not None and status.sources and (state is None or state is JobState.PAUSED)
+    return as_sentence(run.error) if run is not None and told else ""
 
 
 def _how_far(run: IndexRun | None) -> str:
@@ -102,6 +109,8 @@ def _warnings(status: MemoryStatus) -> Iterator[Line]:
             f"{path} is not there now; what was read from it is kept. "
             "Bring the folder back, or forget it with `openmind source remove PATH`"
         )
+    for path in status.unread_sources:
+        yield _warning(f"{path} was not read yet; `openmind index` reads it")
     for path in status.disabled_sources:
         yield _warning(f"{path} is disabled: neither read nor searched until `openmind source set PATH --enable`")
     if status.waiting_deletions:

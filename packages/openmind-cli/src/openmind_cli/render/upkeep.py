@@ -38,7 +38,7 @@ def flush_lines(plan: FlushPlan) -> Iterator[Line]:
     yield line(Span("To be kept:", "bold"))
     if not plan.include_sources:
         yield line(f"the records of {count(plan.sources, 'source')}", indent=2)
-    yield line("config.toml, and every file in your own folders", indent=2)
+    yield line("your settings, and every file in your own folders", indent=2)
     if plan.active_job is not None:
         yield line(_stopped_first(plan.active_job))
 
@@ -82,6 +82,8 @@ def uninstall_lines(plan: UninstallPlan) -> Iterator[Line]:
     yield from _strangers(plan.contents)
     if plan.active_job is not None:
         yield line(_stopped_first(plan.active_job))
+    if plan.server:
+        yield line(Span("note: ", "bold yellow"), one_line(f"It is served {plan.server}: end that server first."))
     if plan.unread:
         yield line(Span("note: ", "bold yellow"), one_line(f"The catalog cannot be read: {plan.unread}"))
     yield from _packages(plan)
@@ -130,7 +132,8 @@ def farewell_lines(plan: UninstallPlan, left: HomeContents) -> Iterator[Line]:
     if plan.remove_packages:
         yield line(f"Removed {', '.join(plan.packages.names)}.")
     elif plan.packages.commands:
-        yield line("The packages are still installed; the commands above remove them.")
+        how = "command above removes" if len(plan.packages.commands) == 1 else "commands above remove"
+        yield line(f"The packages are still installed; the {how} them.")
 
 
 def uninstall_object(plan: UninstallPlan, *, done: bool) -> Object:
@@ -145,6 +148,7 @@ def uninstall_object(plan: UninstallPlan, *, done: bool) -> Object:
         "packages_deleted": plan.remove_packages,
         "packages": _package_object(plan.packages),
         "active_job": plan.active_job.id if plan.active_job else None,
+        "server": plan.server or None,
         "user_files_deleted": False,
     }
 

@@ -1,11 +1,13 @@
 """OpenMind's own folder: where it is, whether it may be used, what is in it."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from attrs import frozen
 
-from openmind.domain.errors import HomeForeign, HomeMissing, HomeUnsafe, HomeUnusable, OpenMindError
+from openmind.domain.errors import HomeForeign, HomeMissing, HomeUnsafe, HomeUnusable
 
 MARKER = ".openmind-home"
 """A folder with this file is OpenMind's; nothing else is ever written to or deleted."""
@@ -58,6 +60,14 @@ class Home:
     def serve_lock(self) -> Path:
         return self.folder / "serve.lock"
 
+    @property
+    def is_marked(self) -> bool:
+        """Whether the marker is there; False also where nobody may look."""
+        try:
+            return (self.folder / MARKER).is_file()
+        except OSError:
+            return False
+
     def require(self) -> None:
         """Refuse to go on when there is no home.
 
@@ -65,11 +75,12 @@ class Home:
             HomeMissing, HomeForeign, HomeUnusable
         """
         self.check()
-        if not self._is_ours():
-            raise HomeMissing(
-                f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
-            )
-        self._refuse_lost_catalog()
+        with self._readable():
+            if not self._is_ours():
+                raise HomeMissing(
+                    f"There is no memory at {self.folder} yet", hint="Make one: `openmind source add FOLDER`."
+                )
+            self._refuse_lost_catalog()
 
     def check(self) -> None:
         """Refuse a folder that is not OpenMind's; one that is missing or empty may become it.
@@ -78,7 +89,8 @@ class Home:
             HomeForeign, HomeUnusable
         """
         if os.path.lexists(self.folder):
-            self._refuse_foreign()
+            with self._readable():
+                self._refuse_foreign()
 
     def create(self) -> None:
         """Make the home, or what is missing of it. What is there stays.
@@ -91,7 +103,9 @@ class Home:
         """
         self._refuse_unsafe()
         self.check()
-        self._refuse_lost_catalog()
+        with self._readable():
+            self._refuse_lost_catalog()
+            was_ours = self._is_ours()
         try:
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not (self.folder / MARKER).exists():
@@ -100,7 +114,7 @@ class Home:
             for folder in (self.logs, self.temporary):
                 folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            if self._is_ours() and self._is_read_only(error):
+            if was_ours and self._is_read_only(error):
                 return  # an existing memory can still be searched
             raise HomeUnusable(
                 f"{error.filename or self.folder} cannot be used: {error.strerror or error}",
@@ -137,18 +151,19 @@ class Home:
             )
 
     def _refuse_foreign(self) -> None:
+        if not self.folder.is_dir():
+            raise HomeForeign(f"{self.folder} is not a folder", hint="Set OPENMIND_HOME to an empty or a new folder.")
+        if not self._is_ours() and any(self.folder.iterdir()):
+            raise HomeForeign(
+                f"{self.folder} holds files that are not OpenMind's",
+                hint="Set OPENMIND_HOME to an empty or a new folder.",
+            )
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Tell of a folder that cannot be looked into; whether a file is there, nobody knows then."""
         try:
-            if not self.folder.is_dir():
-                raise HomeForeign(
-                    f"{self.folder} is not a folder", hint="Set OPENMIND_HOME to an empty or a new folder."
-                )
-            if not self._is_ours() and any(self.folder.iterdir()):
-                raise HomeForeign(
-                    f"{self.folder} holds files that are not OpenMind's",
-                    hint="Set OPENMIND_HOME to an empty or a new folder.",
-                )
-        except OpenMindError:
-            raise
+            yield
         except OSError as error:
             raise HomeUnusable(
                 f"{self.folder} cannot be read: {error.strerror or error}", hint="Check its permissions."

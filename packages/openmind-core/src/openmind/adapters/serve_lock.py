@@ -1,6 +1,7 @@
 """The lock of the server: one home is served once, and whoever starts a second server learns where the first one is."""
 
 import errno
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -35,6 +36,16 @@ def sole_server(path: Path) -> Iterator[Announce]:
         HomeServed: another process serves this home.
         HomeUnusable: the lock file cannot be made.
     """
+    with _held(path) as held:
+        note = partial(_note, path) if held else _note_nothing
+        note("")  # the former server may have been killed
+        yield note
+        note("")
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[bool]:
+    """Hold the lock; gives False where there are no locks."""
     from filelock import FileLock  # costs more than many a command, which locks nothing
 
     lock = FileLock(
@@ -42,12 +53,26 @@ def sole_server(path: Path) -> Iterator[Announce]:
     )
     held = _is_got(lock, path)
     try:
-        note = partial(_note, path) if held else _note_nothing
-        note("")  # the former server may have been killed
-        yield note
-        note("")
+        yield held
     finally:
         lock.release()
+
+
+def server_of(path: Path) -> str:
+    """Say where a home is served, `at http://127.0.0.1:8765` or `by another process`; empty while it is not.
+
+    Args:
+        path: the lock file; it is not made.
+    """
+    if not os.path.isfile(path):  # noqa: PTH113  a home that nobody may look into has no server either
+        return ""
+    try:
+        with _held(path):
+            return ""
+    except HomeServed:
+        return _where(path)
+    except HomeUnusable:
+        return ""
 
 
 def _is_got(lock: "BaseFileLock", path: Path) -> bool:
@@ -78,12 +103,15 @@ def _note(path: Path, address: str) -> None:
 
 
 def _served(path: Path) -> HomeServed:
-    address = _address(path)
-    where = f"at {address}" if address else "by another process"
     return HomeServed(
-        f"This memory, {path.parent}, is served {where} already",
+        f"This memory, {path.parent}, is served {_where(path)} already",
         hint="Use that server, or end it first: all programs can share one.",
     )
+
+
+def _where(path: Path) -> str:
+    address = _address(path)
+    return f"at {address}" if address else "by another process"
 
 
 def _address(path: Path) -> str:

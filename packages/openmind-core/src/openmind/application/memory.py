@@ -31,6 +31,7 @@ from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState
 from openmind.domain.plugins import PluginReports
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
 from openmind.domain.sentences import as_sentence
+from openmind.domain.sources import Source
 from openmind.domain.status import MemoryStatus
 from openmind.domain.unread import added, of_setting, unread_key
 from openmind.ports.file_tree import FileTree
@@ -193,6 +194,7 @@ class OpenMind:
             waiting_deletions=sum(int(number) for number in waiting if number),
             disabled_sources=tuple(source.path for source in sources if not source.enabled),
             missing_sources=tuple(source.path for source in absent),
+            unread_sources=_added_since(run, sources),
             removal_unfinished=owed,
             text_bytes=counts.text_bytes,
             disk_bytes=self._disk_bytes.found(),
@@ -208,6 +210,14 @@ def _state_now(job: IndexJob | None, run: IndexRun | None) -> JobState | None:
     if job is not None and not job.state.finished:
         return job.state
     return run.state if run is not None and not run.state.finished else None
+
+
+def _added_since(run: IndexRun | None, sources: Iterable[Source]) -> tuple[str, ...]:
+    if run is None:
+        return ()
+    began = datetime.fromisoformat(run.started_at)
+    added = (each for each in sources if each.enabled and datetime.fromisoformat(each.created_at) > began)
+    return tuple(source.path for source in added)
 
 
 def _searched_by(tables: Iterable[IndexTable]) -> str:

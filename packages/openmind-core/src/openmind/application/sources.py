@@ -35,6 +35,10 @@ from openmind.ports.storage import Storage
 
 MAX_SHOWN = 400
 """Characters of a path in a message."""
+PRETENDED = (b"/proc", b"/sys", b"/dev")
+"""Where systems show their own state as if it were files; some of these never end, and reading others has effects."""
+IN_MEMORY = b"/dev/shm"
+"""Holds files all the same: those that a person keeps off the disk."""
 
 
 @frozen(kw_only=True)
@@ -78,7 +82,7 @@ class SourceService:
         Raises:
             UsageError: the path is empty.
             SourceMissing, SourceNotFolder, SourceUnreadable: there is no such folder to read.
-            SourceForbidden: a file-system root, or OpenMind's own home.
+            SourceForbidden: a file-system root, a folder that the system makes up, or OpenMind's own home.
             SourceExists, SourceOverlaps: its files are, or would be, read through another source.
         """
         folder = resolve_folder(path, home=self.home)
@@ -207,7 +211,7 @@ class SourceService:
     def _erase(self) -> None:
         catalog, chunks = self.storage.catalog, self.storage.chunks
         with suppress(IndexingBusy), self.storage.index_lock():  # the run that holds it sweeps before it ends
-            end_dead_runs(catalog, at=self.now().isoformat())
+            end_dead_runs(catalog)
             Recovery(catalog=catalog, chunks=chunks).recover()  # before anything is sealed as the truth
             sweeping = Sweeping(catalog=catalog, chunks=chunks)
             sweeping.erase()
@@ -257,9 +261,18 @@ def resolve_folder(path: str | os.PathLike[str], *, home: Path) -> Path:
         )
     if is_within(os.fsencode(folder), os.fsencode(home.resolve())):
         raise SourceForbidden(f"{_shown(folder)} is OpenMind's own folder", hint="Add a folder with your own files.")
+    if _is_pretended(os.fsencode(folder)):
+        raise SourceForbidden(
+            f"{_shown(folder)} holds no files of yours: the system makes them up as they are read",
+            hint="Add the folders that you want to search.",
+        )
     if not os.access(folder, os.R_OK | os.X_OK):
         raise SourceUnreadable(f"{_shown(folder)} may not be read", hint="Check the folder's permissions.")
     return folder
+
+
+def _is_pretended(folder: bytes) -> bool:
+    return any(is_within(folder, each) for each in PRETENDED) and not is_within(folder, IN_MEMORY)
 
 
 def _absolute(path: str | os.PathLike[str]) -> str | os.PathLike[str]:

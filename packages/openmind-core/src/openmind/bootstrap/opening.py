@@ -1,13 +1,14 @@
 """The ways in: a memory, what can be chosen before there is one, the settings, and a background worker."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import attrs
 
 from openmind.adapters.home import Home
+from openmind.adapters.home_contents import HomeKeeper
 from openmind.adapters.processes import is_alive, this_process
 from openmind.adapters.toml_config import ConfigFile
 from openmind.application.jobs.worker import JobWorker, MemoryAtWork, Workplace
@@ -62,6 +63,41 @@ def open_memory(
         yield assembly.memory()
     finally:
         assembly.close()
+
+
+@contextmanager
+def open_empty_memory(home: Path | str | None = None, *, plugins: Plugins | None = None) -> Iterator[OpenMind]:
+    """Open a memory to fill it as a whole. A home that was made for that goes again when the filling fails.
+
+    Args:
+        home: as `open_memory`.
+        plugins: as `open_memory`.
+
+    Raises:
+        HomeError, ConfigError, StoreError: as `open_memory`.
+    """
+    place = Home.at(home)
+    is_new, had_folder = not _is_there(place), place.folder.is_dir()
+    unused = is_new
+    try:
+        with open_memory(home, plugins=plugins) as memory:
+            try:
+                yield memory
+            finally:
+                unused = is_new and not memory.sources.list() and not memory.jobs.busy()
+    except BaseException:
+        if unused:
+            _take_back(place, keep_folder=had_folder)
+        raise
+
+
+def _take_back(place: Home, *, keep_folder: bool) -> None:
+    """Delete what was made of a home a moment ago; where somebody put something into it meanwhile, that stays."""
+    keeper = HomeKeeper(place.folder)
+    with suppress(OSError):  # what went wrong before is what has to be told
+        keeper.remove(keeper.contents())
+        if keep_folder:
+            place.folder.mkdir(mode=0o700, exist_ok=True)
 
 
 @contextmanager

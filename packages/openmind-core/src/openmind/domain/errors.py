@@ -103,7 +103,7 @@ class SourceOverlaps(SourceError):
 
 
 class SourceForbidden(SourceError):
-    """The folder is one that OpenMind never reads: a file-system root, or its own home."""
+    """The folder is one that OpenMind never reads: a file-system root, what a system makes up, or its own home."""
 
     code = "source.forbidden"
 

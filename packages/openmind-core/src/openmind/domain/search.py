@@ -1,5 +1,6 @@
 """What is asked of a memory, and what it answers."""
 
+from collections.abc import Collection
 from datetime import datetime
 from enum import StrEnum
 
@@ -7,6 +8,7 @@ from attrs import frozen
 
 from openmind.domain.documents import Locator
 from openmind.domain.ids import FileId, SourceId
+from openmind.domain.sources import ENABLE, Source
 
 DEFAULT_LIMIT = 5
 MAX_SEARCH_LIMIT = 50
@@ -43,10 +45,12 @@ class SearchRequest:
     """Most hits of one file; 0 means no limit."""
 
 
-def how_to_begin(*, sources: bool) -> str:
-    """Say what to do where nothing is indexed yet; `sources` says whether there is a folder to read."""
-    if sources:
+def how_to_begin(sources: Collection[Source]) -> str:
+    """Say what to do where nothing can be searched yet, given the sources."""
+    if any(source.enabled for source in sources):
         return "Nothing is indexed yet. `openmind index` reads the folders you added."
+    if sources:
+        return f"Every source is disabled. {ENABLE}."
     return "Nothing is indexed yet. Add a folder with `openmind source add FOLDER`, then read it with `openmind index`."
 
 

@@ -1,7 +1,10 @@
 """Sources: the folders that a person approved."""
 
+from collections.abc import Collection
+
 from attrs import frozen
 
+from openmind.domain.errors import NoSources
 from openmind.domain.ids import SourceId
 from openmind.domain.paths import displayable, is_within
 
@@ -39,3 +42,18 @@ class Source:
     def overlaps(self, path: bytes, *, recursive: bool) -> bool:
         """Whether a new source at `path` would read files that this one reads."""
         return self.covers(path) or (recursive and is_within(self.path_bytes, path))
+
+
+ENABLE = "`openmind source set FOLDER --enable` has one read and searched again"
+
+
+def require_readable(sources: Collection[Source]) -> None:
+    """Refuse to index where no source is to be read.
+
+    Raises:
+        NoSources: there is none, or each is disabled.
+    """
+    if not sources:
+        raise NoSources("There is no folder to index yet", hint="Add one: `openmind source add FOLDER`.")
+    if not any(source.enabled for source in sources):
+        raise NoSources("Every source is disabled", hint=f"{ENABLE}.")

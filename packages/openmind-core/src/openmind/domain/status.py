@@ -42,6 +42,8 @@ class MemoryStatus:
     waiting_deletions: int = 0
     missing_sources: tuple[str, ...] = ()
     """Paths of sources whose folder is not there now; what they held is kept."""
+    unread_sources: tuple[str, ...] = ()
+    """Paths of enabled sources that were added after the last run began; empty before the first run."""
     removal_unfinished: bool = False
     """Whether text of a source that was removed may still be on the disk."""
     disabled_sources: tuple[str, ...] = ()

@@ -90,5 +90,7 @@ class UninstallPlan:
     """Whether the packages go, too."""
     active_job: IndexJob | None = None
     """A job that would be stopped first."""
+    server: str = ""
+    """Where the home is served, `at http://127.0.0.1:8765`; that server has to be ended first."""
     unread: str = ""
     """Why the catalog could not be looked at; then nobody knows whether a job is under way."""

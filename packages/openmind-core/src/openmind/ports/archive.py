@@ -27,7 +27,10 @@ class ArchiveContents:
 
 
 class OpenedArchive(Protocol):
-    """An archive that is read; everything comes in the order in which it was written."""
+    """An archive that is read; everything comes in the order in which it was written.
+
+    Rows have the types of what they are read as; whether they make sense together, the caller looks.
+    """
 
     @property
     def manifest(self) -> Manifest: ...
@@ -45,7 +48,7 @@ class OpenedArchive(Protocol):
         ...
 
     def passages(self) -> Iterator[ChunkRow]:
-        """Stream the passages."""
+        """Stream the passages; their vectors are finite, of unit length and of the manifest's dimension."""
         ...
 
 

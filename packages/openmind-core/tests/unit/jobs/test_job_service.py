@@ -41,6 +41,43 @@ def test_without_a_source_nothing_is_started(world) -> None:
     assert world.service().current() is None
 
 
+def test_with_disabled_sources_only_the_person_learns_how_to_enable_one(world) -> None:
+    with world.catalog.writing() as session:
+        session.update_source(attrs.evolve(session.sources()[0], enabled=False))
+
+    with pytest.raises(NoSources, match="disabled") as refused:
+        world.service().start()
+
+    assert "--enable" in refused.value.hint
+
+
+def test_a_job_whose_worker_died_ended_when_it_last_gave_a_sign(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.row(job.id)
+    last = service.current().updated_at
+    world.clock.sleep(3_600)
+    world.processes.end(job.process)
+
+    lost = service.current()
+
+    assert (lost.state, lost.completed_at) == (JobState.FAILED, last)
+
+
+def test_a_later_run_in_the_foreground_is_shown_instead_of_a_job_that_failed(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.processes.end(job.process)
+    assert service.under_way().id == job.id
+    world.clock.sleep(60)
+    at = service.now().isoformat()
+    run = IndexRun(id=RunId("run_1"), started_at=at, finished_at=at, state=JobState.COMPLETED)
+    with world.catalog.writing() as session:
+        session.save_run(run)
+
+    assert service.under_way() == run
+
+
 def test_a_job_whose_worker_cannot_be_started_has_failed_with_the_reason(world) -> None:
     world.processes.error = JobError("there are too many processes")
 

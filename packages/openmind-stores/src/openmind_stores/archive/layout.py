@@ -8,8 +8,8 @@ import pyarrow as pa
 from openmind.domain import packing
 from openmind.domain.archives import KeptText
 from openmind.domain.chunks import ChunkRow
-from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment
-from openmind.domain.files import FileReason, FileRecord, FileStat
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Segment, check_part
+from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
 from openmind.domain.ids import FileId, Generation, SourceId
 from openmind.domain.paths import displayable
 from openmind.domain.sources import Source
@@ -96,6 +96,8 @@ SCHEMAS: Final[Mapping[str, Any]] = {
     ),
 }
 """Vectors are little-endian float32, one after the other: every program can read them, and none rounds them."""
+ABSENT: Final[Mapping[str, frozenset[str]]] = {FILES: frozenset({"generation"}), PASSAGES: frozenset({"vector"})}
+"""Columns in which a value may be missing, by part: a file may have no passages, and a passage no vector yet."""
 
 
 def source_row(source: Source) -> Row:
@@ -152,7 +154,9 @@ def file_row(record: FileRecord) -> Row:
 
 
 def file_of(row: Row) -> FileRecord:
-    generation = row["generation"]
+    generation, reason = row["generation"], FileReason(row["reason"])
+    if FileStatus(row["status"]) is not reason.status:
+        raise ValueError("no file of that status has that reason")
     return FileRecord(
         id=FileId(row["id"]),
         source_id=SourceId(row["source_id"]),
@@ -160,7 +164,7 @@ def file_of(row: Row) -> FileRecord:
         stat=FileStat(size=row["size"], mtime_ns=row["mtime_ns"]),
         scanned_ns=row["scanned_ns"],
         content_hash=row["content_hash"],
-        reason=FileReason(row["reason"]),
+        reason=reason,
         error=row["error"],
         extractor=row["extractor"],
         layout=row["layout"],
@@ -209,6 +213,8 @@ def text_of(row: Row) -> KeptText:
             note=row["note"],
         ),
     )
+    for part in (*document.segments, document.facts):
+        check_part(part)
     return KeptText(content_hash=row["content_hash"], extractor=row["extractor"], document=document)
 
 

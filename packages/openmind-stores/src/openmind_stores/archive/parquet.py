@@ -20,8 +20,9 @@ from openmind.domain.sources import Source
 from openmind.ports.archive import ArchiveContents, OpenedArchive
 
 from openmind_stores.archive import layout
-from openmind_stores.archive.layout import FILES, MANIFEST, PARTS, PASSAGES, SCHEMAS, SOURCES, TEXTS, Row
+from openmind_stores.archive.layout import FILES, MANIFEST, PARTS, PASSAGES, SCHEMAS, SOURCES, TEXTS, Columns, Row
 from openmind_stores.archive.manifest import manifest_from_json, manifest_to_json
+from openmind_stores.archive.vectors import are_unit
 from openmind_stores.lance.engine import hidden_pandas
 from openmind_stores.sqlite.errors import translate_os
 
@@ -85,16 +86,29 @@ class OpenedParquet:
         return self._read(TEXTS, layout.text_of)
 
     def passages(self) -> Iterator[ChunkRow]:
-        return self._read(PASSAGES, layout.passage_of)
+        return self._read(PASSAGES, layout.passage_of, check=self._require_vectors)
 
-    def _read(self, part: str, make: Callable[[Row], T]) -> Iterator[T]:
+    def _require_vectors(self, columns: Columns) -> None:
+        vectors = [vector for vector in columns["vector"] if isinstance(vector, bytes)]
+        identity = self.manifest.identity
+        if vectors and (identity is None or not are_unit(vectors, identity.embedder.dimension)):
+            raise _damaged(self.path, "it has vectors that no model makes")
+
+    def _read(
+        self, part: str, make: Callable[[Row], T], *, check: Callable[[Columns], None] = lambda _: None
+    ) -> Iterator[T]:
         with _told(self.path), pyarrow.parquet.ParquetFile(self.folder / part) as file:
             if not file.schema_arrow.equals(SCHEMAS[part]):
                 raise _damaged(self.path, f"{part} has other columns")
             groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
             _refuse_bomb(self.path, (self.folder / part).stat().st_size, sum(each.total_byte_size for each in groups))
             for batch in file.iter_batches(batch_size=AT_ONCE[part]):
-                yield from [make(row) for row in layout.rows_of(batch.to_pydict())]
+                for name in set(batch.schema.names) - layout.ABSENT.get(part, frozenset()):
+                    if batch.column(name).null_count:
+                        raise _damaged(self.path, f"{part} lacks values of {name}")
+                columns = batch.to_pydict()
+                check(columns)
+                yield from [make(row) for row in layout.rows_of(columns)]
 
 
 def _write_part(path: Path, part: str, rows: Iterable[Row]) -> None:
@@ -151,16 +165,16 @@ def _told(path: Path) -> Iterator[None]:
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, pa.ArrowException, EOFError) as error:
-        raise _damaged(path, "it cannot be read") from error
+        raise _damaged(path, "it is damaged, or something else") from error
     except RuntimeError as error:  # zipfile's way of saying that a member is encrypted, or packed in a way it knows not
         raise _damaged(path, "it is encrypted, or was packed by another program") from error
     except (KeyError, ValueError, TypeError, StoreDamaged) as error:
         raise _damaged(path, "what it holds makes no sense") from error
     except OSError as error:
         if error.errno is None:  # Arrow's way of saying that a page cannot be unpacked
-            raise _damaged(path, "it cannot be read") from error
+            raise _damaged(path, "it is damaged, or something else") from error
         raise translate_os(error, path) from error
 
 
 def _damaged(path: Path, why: str) -> ArchiveDamaged:
-    return ArchiveDamaged(f"{path.name} is no archive that can be read: {why}", hint="Export it once more.")
+    return ArchiveDamaged(f"{path.name} cannot be imported: {why}", hint="Export it once more.")

@@ -175,10 +175,14 @@ class RunLog:
         )
 
 
-def end_dead_runs(catalog: Catalog, *, at: str) -> None:
-    """End the runs whose process died. Whoever holds the index lock knows: no other one goes on."""
+def end_dead_runs(catalog: Catalog) -> None:
+    """End the runs whose process died, at their last sign of life: nobody ran when that was noticed.
+
+    Whoever holds the index lock knows that no other run goes on.
+    """
     with catalog.writing() as session:
         for run in session.runs(limit=LATEST_RUNS):
             if not run.state.finished:
-                ended = attrs.evolve(run, state=JobState.FAILED, finished_at=at, error=RUN_DIED, current_file="")
+                last = run.heartbeat_at or run.started_at
+                ended = attrs.evolve(run, state=JobState.FAILED, finished_at=last, error=RUN_DIED, current_file="")
                 session.save_run(ended)

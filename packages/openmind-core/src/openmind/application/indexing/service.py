@@ -19,6 +19,7 @@ from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import JobId, new_run_id
 from openmind.domain.jobs import IndexReport, IndexRun, JobState, ProcessMark
 from openmind.domain.journal import SILENCE, Journal
+from openmind.domain.sources import require_readable
 from openmind.ports.storage import Storage
 
 
@@ -56,10 +57,12 @@ class IndexService:
             StoreError: the memory cannot be written; what was committed before stays.
         """
         with self._storage.catalog.reading() as snapshot:
-            empty = not snapshot.sources(enabled_only=True)
-        if empty:
+            sources = snapshot.sources()
+        try:
+            require_readable(sources)
+        except NoSources:
             self._sweep_the_last()
-            raise NoSources("There is no folder to index yet", hint="Add one: `openmind source add FOLDER`.")
+            raise
         with self._storage.index_lock():
             log = self._begin(progress, job_id)
             attention = Attention(control=control or Uninterrupted(), log=log)
@@ -85,7 +88,7 @@ class IndexService:
         """Take off the disk what the sources left that were removed last."""
         catalog, chunks = self._storage.catalog, self._storage.chunks
         with self._storage.index_lock():
-            end_dead_runs(catalog, at=self.means.now().isoformat())
+            end_dead_runs(catalog)
             Recovery(catalog=catalog, chunks=chunks).recover()
             sweeping = Sweeping(catalog=catalog, chunks=chunks)
             sweeping.erase()
@@ -99,7 +102,7 @@ class IndexService:
             process=self.process(),
             job_id=job_id,
         )
-        end_dead_runs(self._storage.catalog, at=run.started_at)
+        end_dead_runs(self._storage.catalog)
         self.journal.note("index.began", run=run.id, job=job_id)
         log = RunLog(catalog=self._storage.catalog, run=run, sink=progress, now=self.means.now)
         log.save()

@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 import attrs
 from attrs import frozen
 
-from openmind.domain.errors import IndexingBusy, JobActive, JobNotFound, NoSources, OpenMindError, StoreError
+from openmind.domain.errors import IndexingBusy, JobActive, JobNotFound, OpenMindError, StoreError
 from openmind.domain.ids import JobId, new_job_id
 from openmind.domain.job_states import JobAction, next_state
 from openmind.domain.jobs import RUN_DIED, IndexJob, IndexRun, JobState, ProcessMark
 from openmind.domain.journal import SILENCE, Journal
+from openmind.domain.sources import require_readable
 from openmind.ports.catalog import Catalog, CatalogReader, CatalogWriter
 from openmind.ports.job_launcher import JobLauncher
 
@@ -58,10 +59,7 @@ class JobService:
             active = self._settled(session)
             if active is not None:
                 return active
-            if not session.sources(enabled_only=True):
-                if session.sources():
-                    raise NoSources("Every source is disabled", hint="`openmind source set FOLDER --enable` reads one.")
-                raise NoSources("There is no folder to index yet", hint="Add one: `openmind source add FOLDER`.")
+            require_readable(session.sources())
             self._refuse_beside_run(session)
             # Launched within the transaction, so that no row is without its process, wherever the starter is killed;
             # a worker whose row was never committed finds no job, for its first step waits for this transaction.
@@ -92,13 +90,15 @@ class JobService:
             return believable
 
     def under_way(self) -> IndexJob | IndexRun | None:
-        """What goes on, else the job that was made last: a run in the foreground has no job."""
+        """What goes on, else what ended last: a run in the foreground has no job."""
         job = self.current()
-        if job is None or job.state.finished:
-            for run in self.history(limit=1):
-                if not run.state.finished:
-                    return run
-        return job
+        if job is not None and not job.state.finished:
+            return job
+        run = self.last_run()
+        if run is None or not run.state.finished:
+            return run or job
+        later = job is not None and run.job_id is None and _moment(run.started_at) > _moment(job.started_at)
+        return run if later else job
 
     def latest(self) -> IndexJob | IndexRun | None:
         """What goes on, else what ended last, a run in the foreground too; None before the first."""
@@ -215,10 +215,12 @@ class JobService:
         """
         job = self._settled(session)
         if job is not None:
-            state = "is paused" if job.state is JobState.PAUSED else "is under way"
+            paused = job.state is JobState.PAUSED
+            state = "is paused" if paused else "is under way"
+            way_out = "Let it go on: `openmind index resume`" if paused else "Wait until that is done"
             raise JobActive(
                 f"A source cannot be removed while the background job {job.id} {state}",
-                hint="Wait until that is done, or stop it: `openmind index stop`, or `--stop-job` with the removal.",
+                hint=f"{way_out}, or stop it: `openmind index stop`, or `--stop-job` with the removal.",
             )
         self._refuse_beside_run(session)
 
@@ -318,5 +320,9 @@ class JobService:
             state, reason = JobState.STOPPED, ""  # it ended, which is what was asked for
         else:
             state = JobState.FAILED
-        at = self.now().isoformat()
-        return attrs.evolve(job, state=state, error=reason, updated_at=at, completed_at=at, current_file="")
+        last = job.updated_at or job.started_at  # nobody worked when this was noticed, perhaps days later
+        return attrs.evolve(job, state=state, error=reason, completed_at=last, current_file="")
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

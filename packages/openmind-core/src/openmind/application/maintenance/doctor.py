@@ -126,8 +126,8 @@ class Doctor:
         yield "version", self.version
         yield "home", str(self.home)
         yield from health.versions.items()
-        yield "size on disk", f"{condition.contents.size_bytes / 1e6:,.1f} MB"
-        yield "free on disk", f"{condition.free_bytes / 1e6:,.1f} MB"
+        yield "size on disk", _size(condition.contents.size_bytes)
+        yield "free on disk", _size(condition.free_bytes)
 
     def _facts_of_memory(self, compared: StoreComparison | None) -> Iterator[tuple[str, str]]:
         with self.storage.catalog.reading() as snapshot:
@@ -176,3 +176,7 @@ class Doctor:
             now=self.indexing.means.now,
         )
         return rebuild.carry_out(choice.targets(choice.outlook()))
+
+
+def _size(size_bytes: int) -> str:
+    return f"{size_bytes / 1e9:,.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:,.1f} MB"

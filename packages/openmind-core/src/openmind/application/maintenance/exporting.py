@@ -1,5 +1,6 @@
 """Exchange: a memory leaves as one file, and comes back from one without a file being read or a text embedded."""
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
@@ -7,14 +8,16 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.application.maintenance.importing import Import
+from openmind.application.maintenance.inspecting import InspectedArchive
 from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain import packing
 from openmind.domain.archives import ImportReport, KeptText, Manifest
 from openmind.domain.chunks import ChunkRow
-from openmind.domain.errors import MemoryNotEmpty, StoreDamaged
+from openmind.domain.errors import MemoryNotEmpty, StoreDamaged, UsageError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId, Generation
 from openmind.domain.index import IndexTable
+from openmind.domain.paths import is_within
 from openmind.ports.archive import ArchiveContents
 from openmind.ports.catalog import CatalogReader
 from openmind.ports.file_tree import FileTree
@@ -42,9 +45,15 @@ class ExchangeService:
         """Write everything that is remembered to one file: text, places, metadata, and vectors with their model.
 
         Raises:
+            UsageError: the file would lie in OpenMind's own folder.
             IndexingBusy: something is being indexed.
             StoreError: the memory cannot be read, or the file not written.
         """
+        if is_within(os.fsencode(path.resolve()), os.fsencode(self.home.resolve())):
+            raise UsageError(
+                f"{path} lies in OpenMind's own folder",
+                hint="Keep it elsewhere: uninstalling empties that folder.",
+            )
         self.refuse_beside_job()
         with self.storage.index_lock(), self.storage.catalog.reading() as snapshot:
             table = snapshot.live_table()
@@ -85,7 +94,8 @@ class ExchangeService:
         self.refuse_beside_job()
         with self.storage.index_lock():
             self._require_empty()
-            with self.storage.archive.open(path, room=self.room) as archive:
+            with self.storage.archive.open(path, room=self.room) as opened:
+                archive = InspectedArchive(archive=opened)
                 work = Import(storage=self.storage, tree=self.tree, archive=archive, now=self.now, home=self.home)
                 try:
                     report = work.carry_out(enable_missing=enable_missing)

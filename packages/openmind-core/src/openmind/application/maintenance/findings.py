@@ -82,7 +82,7 @@ def of_stores(compared: StoreComparison, *, blocked: bool) -> Iterator[Finding]:
             yield Finding(
                 code="table.unreadable",
                 message=found.unreadable,
-                repair="" if blocked else "moves it aside and makes it again from the kept text",
+                repair="" if blocked else "makes it again from the kept text",
                 hint="`openmind doctor --repair` makes it again once the way is free." if blocked else "",
             )
         if found.lost_files:

@@ -175,7 +175,9 @@ class _Rows:
         while self._next is not None and self._next.generation == record.live_generation:
             found.append(self._next)
             self._next = next(self._rows, None)
-        if len(found) != record.chunk_count or any(row.file_id != record.id for row in found):
+        if len(found) != record.chunk_count or any(
+            (row.file_id, row.source_id) != (record.id, record.source_id) for row in found
+        ):
             raise ArchiveDamaged("The archive lacks passages of a file", hint="Export it once more.")
         return found
 

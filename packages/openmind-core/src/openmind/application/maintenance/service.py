@@ -1,5 +1,6 @@
 """Maintenance: what keeps a memory sound, small and private."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,13 +42,13 @@ class MaintenanceService:
         """Name the files of kinds that nothing reads; see `CoverageService.unread`."""
         return self.covering.unread()
 
-    def export(self, path: Path) -> Manifest:
+    def export(self, path: str | os.PathLike[str]) -> Manifest:
         """Write everything that is remembered to one file; see `ExchangeService.export`."""
-        return self.exchange.export(path)
+        return self.exchange.export(Path(path).expanduser())
 
-    def import_(self, path: Path, *, enable_missing: bool = False) -> ImportReport:
+    def import_(self, path: str | os.PathLike[str], *, enable_missing: bool = False) -> ImportReport:
         """Read such a file into an empty memory; see `ExchangeService.import_`."""
-        return self.exchange.import_(path, enable_missing=enable_missing)
+        return self.exchange.import_(Path(path).expanduser(), enable_missing=enable_missing)
 
     def plan_flush(self, *, include_sources: bool = False) -> FlushPlan:
         """Say what a flush would delete; see `FlushService.plan`."""

@@ -14,6 +14,7 @@ from openmind.application.maintenance.holding import hold
 from openmind.domain.errors import (
     HomeError,
     HomeForeign,
+    HomeServed,
     HomeUnsafe,
     HomeUnusable,
     OpenMindError,
@@ -58,6 +59,8 @@ class UninstallService:
     current_folder: Callable[[], Path]
     person_folder: Callable[[], Path]
     """The home folder of the person."""
+    server: Callable[[], str] = lambda: ""
+    """Says where the home is served, such as `at http://127.0.0.1:8765`; empty while it is not."""
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
 
@@ -75,12 +78,12 @@ class UninstallService:
         """
         if packages:
             self.require_remover(self.packages())
-        if not os.path.lexists(self.home):
+        if not self._is_there():
             return UninstallPlan(home=str(self.home), exists=False, packages=self.packages(), remove_packages=packages)
         sources, job, unread = self._look_into_catalog()
         self._refuse_unsafe(sources)
-        self._refuse_foreign()
         try:
+            self._refuse_foreign()
             contents = self.keeper.contents()
         except OSError as error:
             raise HomeUnusable(
@@ -93,6 +96,7 @@ class UninstallService:
             packages=self.packages(),
             remove_packages=packages,
             active_job=job,
+            server=self.server(),
             unread=unread,
         )
 
@@ -107,6 +111,7 @@ class UninstallService:
             What is left in the home.
 
         Raises:
+            HomeServed: a server runs on the home; nothing was deleted.
             JobActive, IndexingBusy: somebody does not stop in time; nothing was deleted.
             HomeUnusable: something cannot be deleted.
             PluginError: the packages could not be removed; the home is gone.
@@ -125,6 +130,11 @@ class UninstallService:
 
     def _remove_home(self, plan: UninstallPlan, wait_s: float) -> HomeContents:
         deadline = self.clock() + wait_s
+        if server := self.server():
+            raise HomeServed(
+                f"This memory, {self.home}, is served {server}",
+                hint="End that server first: Ctrl-C in its terminal, or end the program that started it.",
+            )
         if plan.active_job is not None:
             self.jobs.halt(within_s=wait_s)
         try:
@@ -138,6 +148,17 @@ class UninstallService:
             raise HomeUnusable(
                 f"{self.home} cannot be deleted: {error.strerror or error}", hint="Check its permissions."
             ) from error
+
+    def _is_there(self) -> bool:
+        try:
+            self.home.lstat()
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        except OSError as error:
+            raise HomeUnusable(
+                f"{self.home} cannot be read: {error.strerror or error}", hint="Check its permissions."
+            ) from error
+        return True
 
     def _look_into_catalog(self) -> tuple[tuple[Source, ...], IndexJob | None, str]:
         try:
@@ -166,6 +187,8 @@ class UninstallService:
     def _refuse_foreign(self) -> None:
         if self.is_marked:
             return
+        if self.home.is_dir():
+            os.listdir(self.home)
         try:
             ours = self.storage.is_ours()
         except OpenMindError:

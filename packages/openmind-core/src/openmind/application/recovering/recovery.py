@@ -10,10 +10,11 @@ from openmind.application.indexing.embedding import input_hash
 from openmind.application.models.embedders import BUILTIN
 from openmind.application.recovering.differences import Difference, differences, is_dead
 from openmind.application.recovering.suspicion import SUSPECT, seal_key
+from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.ids import FileId, Generation
 from openmind.domain.index import IndexTable, TableState, Visibility
-from openmind.domain.packing import stored_input
+from openmind.domain.packing import read_metadata, stored_input
 from openmind.ports.catalog import Catalog, CatalogReader
 from openmind.ports.chunk_store import ChunkStore, TableChanges
 
@@ -73,16 +74,18 @@ class Recovery:
                 session.set_setting(seal_key(table), None)
 
     def _reconcile(self, table: IndexTable, changes: TableChanges, *, seal: str, thoroughly: bool) -> Iterator[str]:
-        """Mend the indexes of a table, then compare, row for row, what the catalog says is there with what is there."""
+        """Mend a table; one that cannot be read is made again as a whole."""
         try:
-            mended = self.chunks.mend(table.name, changes, thoroughly=thoroughly)
-            counts = self.chunks.counts(table.name)
+            yield from self._mend(table, changes, seal=seal, thoroughly=thoroughly)
         except StoreDamaged:
             self._rebuild(table, seal=seal)
             yield "The index could not be read. It was moved aside and is made again from the kept text."
-            return
-        if mended:
+
+    def _mend(self, table: IndexTable, changes: TableChanges, *, seal: str, thoroughly: bool) -> Iterator[str]:
+        """Mend the indexes of a table, then compare, row for row, what the catalog says is there with what is there."""
+        if self.chunks.mend(table.name, changes, thoroughly=thoroughly):
             yield "Parts of the index were damaged and have been made anew."
+        counts = self.chunks.counts(table.name)
         lost = 0
         with self.catalog.reading() as snapshot:
             visibility = snapshot.visibility(table.id)
@@ -91,6 +94,25 @@ class Recovery:
                 lost += self._settle(table, some, visibility, seal=seal)
         if lost and table.state is not TableState.FILLING:
             yield f"The index had lost passages of {lost:,} files; they are made again from the kept text."
+        unsound = self._replace_unsound(table, seal=seal) if thoroughly else 0
+        if unsound and table.state is not TableState.FILLING:
+            yield f"Passages of {unsound:,} files made no sense; they are made again from the kept text."
+
+    def _replace_unsound(self, table: IndexTable, *, seal: str) -> int:
+        """Give up what the engine reads and nobody understands; returns of how many files that is.
+
+        Reads every row, so it is done only once somebody met damage.
+        """
+        replaced = 0
+        with self.catalog.reading() as snapshot:
+            visibility = snapshot.visibility(table.id)
+            versions = expected(snapshot, table)
+            while some := list(islice(versions, SAVED)):
+                rows = self.chunks.read_generations(table.name, [generation for generation, *_ in some])
+                unsound = {row.generation for row in rows if not _is_sound(row)}
+                found = [Difference(*version, version[2]) for version in some if version[0] in unsound]
+                replaced += self._settle(table, found, visibility, seal=seal)
+        return replaced
 
     def _settle(self, table: IndexTable, found: list[Difference], visibility: Visibility, *, seal: str) -> int:
         """Delete the rows that should not be there, or not in that number; returns of how many files some are missing.
@@ -124,11 +146,19 @@ class Recovery:
         embedder = table.identity.embedder
         if not generations or embedder.provider == BUILTIN:
             return  # workers that share the work make its vectors again as soon as they could be looked up here
-        rows = self.chunks.salvage(table.name, generations, seal=seal)
+        rows = filter(_is_sound, self.chunks.salvage(table.name, generations, seal=seal))
         while some := list(islice(rows, SAVED)):
             vectors = {input_hash(stored_input(row)): row.vector for row in some if row.vector is not None}
             with self.catalog.writing() as session:
                 session.keep_vectors(embedder.key, vectors)
+
+
+def _is_sound(row: ChunkRow) -> bool:
+    try:
+        read_metadata(row.metadata)
+    except StoreDamaged:
+        return False
+    return True
 
 
 def expected(snapshot: CatalogReader, table: IndexTable) -> Iterator[tuple[Generation, FileId, int]]:

@@ -196,7 +196,7 @@ class SearchService:
     def how_to_begin(self) -> str:
         """Say what to do about a memory in which nothing is indexed yet."""
         with self.catalog.reading() as snapshot:
-            return how_to_begin(sources=bool(snapshot.sources(enabled_only=True)))
+            return how_to_begin(snapshot.sources())
 
     def _empty(self, query: str, result: SearchResult) -> SearchResult:
         """Tell a memory with nothing in it from one in which nothing was found."""
