@@ -224,7 +224,7 @@ def test_while_something_is_indexed_the_stores_are_left_alone(indexed) -> None:
             indexed.maintenance.repair()
 
 
-def test_a_paused_job_leaves_the_stores_unexamined_and_is_told_to_be_paused(indexed) -> None:
+def test_a_paused_job_leaves_the_stores_unexamined_and_is_told_to_be_paused(indexed, tmp_path) -> None:
     with indexed.storage.catalog.writing() as session:
         session.add_job(
             IndexJob(id="job_0123456789ab", state=JobState.PAUSED, started_at="2026-01-01", process=this_process())
@@ -234,7 +234,7 @@ def test_a_paused_job_leaves_the_stores_unexamined_and_is_told_to_be_paused(inde
 
     assert not checkup.is_sound
     assert "is paused" in checkup.unexamined
-    for refused in (indexed.maintenance.repair, lambda: indexed.maintenance.export(indexed.home / "a.zip")):
+    for refused in (indexed.maintenance.repair, lambda: indexed.maintenance.export(tmp_path / "a.zip")):
         with pytest.raises(IndexingBusy, match="is paused") as told:
             refused()
         assert "`openmind index resume`" in told.value.hint

@@ -215,9 +215,7 @@ def _state_now(job: IndexJob | None, run: IndexRun | None) -> JobState | None:
 def _added_since(run: IndexRun | None, sources: Iterable[Source]) -> tuple[str, ...]:
     if run is None:
         return ()
-    began = datetime.fromisoformat(run.started_at)
-    added = (each for each in sources if each.enabled and datetime.fromisoformat(each.created_at) > began)
-    return tuple(source.path for source in added)
+    return tuple(source.path for source in sources if source.enabled and source.created_at > run.started_at)
 
 
 def _searched_by(tables: Iterable[IndexTable]) -> str:

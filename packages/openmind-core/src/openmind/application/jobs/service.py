@@ -97,7 +97,7 @@ class JobService:
         run = self.last_run()
         if run is None or not run.state.finished:
             return run or job
-        later = job is not None and run.job_id is None and _moment(run.started_at) > _moment(job.started_at)
+        later = job is not None and run.job_id is None and run.started_at > job.started_at
         return run if later else job
 
     def latest(self) -> IndexJob | IndexRun | None:
@@ -322,7 +322,3 @@ class JobService:
             state = JobState.FAILED
         last = job.updated_at or job.started_at  # nobody worked when this was noticed, perhaps days later
         return attrs.evolve(job, state=state, error=reason, completed_at=last, current_file="")
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)

@@ -52,7 +52,7 @@ class ExchangeService:
         if is_within(os.fsencode(path.resolve()), os.fsencode(self.home.resolve())):
             raise UsageError(
                 f"{path} lies in OpenMind's own folder",
-                hint="Keep it elsewhere: uninstalling empties that folder.",
+                hint="Choose a place outside it.",
             )
         self.refuse_beside_job()
         with self.storage.index_lock(), self.storage.catalog.reading() as snapshot:
