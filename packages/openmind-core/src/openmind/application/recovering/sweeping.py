@@ -164,9 +164,13 @@ class Sweeping:
 
 
 def drop_unneeded(session: CatalogWriter) -> None:
-    """Delete the texts that no file has, and the vectors of work that was never published."""
+    """Delete the texts that no file has, and kept vectors once no passage is left that waits for one.
+
+    Passages that were lost wait, too: what was saved of them is all that keeps a server from making it again.
+    """
     session.drop_unused_texts()
     counts = session.counts()
     filling = any(table.state is TableState.FILLING for table in session.tables())
-    if not counts.missing_vectors and not (filling and counts.files):
+    lost = session.files_without_passages(after=None, limit=1)
+    if not counts.missing_vectors and not lost and not (filling and counts.files):
         session.drop_journal()
