@@ -287,3 +287,39 @@ def test_a_server_embeds_nothing_again_whose_vector_can_still_be_read(world, mem
         assert all_found(opened)
         with opened.storage.catalog.reading() as snapshot:
             assert not snapshot.counts().missing_vectors
+
+
+def test_removing_another_source_from_a_damaged_index_keeps_what_was_saved_of_the_rest(world, memory, tmp_path) -> None:
+    embedder = world.use()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "x.txt").write_text("quite something else")
+    table = world.home / "lancedb" / "chunks.lance"
+    with world.memory() as opened:
+        extra = opened.sources.add(other)
+        opened.index()
+        former = set(table.glob("_versions/*.manifest"))
+        os.utime(world.write("a.txt", "heliotrope in the garden"), (1e9, 1e9))
+        opened.index()
+    embedder.embedded.clear()
+    for manifest in set(table.glob("_versions/*.manifest")) - former:
+        manifest.unlink()
+
+    with world.memory() as opened:
+        opened.sources.remove(extra.id)
+    with world.memory() as opened:
+        report = opened.index()
+
+        assert embedder.embedded == []
+        assert report.run.tally.extracted == 0
+        assert [hit.file_name for hit in opened.search("heliotrope").hits] == ["a.txt"]
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_run_although_that_has_nothing_to_write(world, indexed) -> None:
+    left = world.home / "lancedb" / "chunks.lance" / "data" / ".tmpAbCdEf"
+    left.write_bytes(b"words of a file that was deleted meanwhile")
+
+    report = indexed.index()
+
+    assert report.notices == ()
+    assert not left.exists()

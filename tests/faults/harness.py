@@ -27,6 +27,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import attrs
+import lance
 import openmind_stores
 from openmind import OpenMind, open_memory
 from openmind.application.indexing import batch
@@ -468,6 +469,7 @@ class World:
             self.violations.append(f"{told}: {', '.join(self.holding(left))}")
         if len(self.on_disk([page.own for page in self.pages])) < len(self.pages):
             self.violations.append("words that are remembered are not seen on the disk, so nothing was looked at")
+        self.must("what killed writers left", self.look_for_leftovers)
 
     def on_disk(self, words: list[str]) -> set[str]:
         """Which of these words stand anywhere under the home."""
@@ -482,6 +484,19 @@ class World:
 
     def _files(self) -> list[Path]:
         return [path for path in self.home.rglob("*") if path.is_file()]
+
+    def look_for_leftovers(self) -> None:
+        """Fail when a file of rows or an index lies there that no version names: their words are packed."""
+        for table in self.home.glob("lancedb/*.lance"):
+            newest = lance.dataset(str(table))
+            named = set()
+            for version in newest.versions():
+                data = lance.dataset(str(table), version=version["version"])
+                named |= {f"data/{file.path}" for part in data.get_fragments() for file in part.data_files()}
+                named |= {f"_indices/{segment.uuid}" for each in data.describe_indices() for segment in each.segments}
+            found = {path.relative_to(table).as_posix() for path in [*table.glob("data/*"), *table.glob("_indices/*")]}
+            assert named, "nothing was looked at"
+            assert found <= named, f"nobody names {sorted(found - named)}"
 
     def must(self, what: str, action: Callable[[], None]) -> None:
         told = self.base / "failure"

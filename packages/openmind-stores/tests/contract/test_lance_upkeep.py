@@ -1,17 +1,20 @@
 """Indexes and files are tended without any answer changing."""
 
-import shutil
 import threading
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from lance.file import LanceFileReader
+from lance.fragment import write_fragments
 from openmind.domain.ids import Generation, SourceId
 from openmind.ports.chunk_store import ChunkFilter
 from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, counted, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
-from openmind_stores.lance.engine import Caches, Dataset
+from openmind_stores.lance.engine import WORDS_OPTIONS, Caches, Dataset, any_of
 from openmind_stores.lance.policy import UpkeepPolicy
+from openmind_stores.lance.schema import to_columns
 from openmind_stores.lance.upkeep import WORDS_INDEX
 
 SMALL = UpkeepPolicy(most_segments=4, vector_index_rows=300, rows_per_partition=50, most_tiny_files=3)
@@ -184,9 +187,11 @@ def test_an_emptied_table_keeps_no_word_of_what_it_held(store: LanceChunkStore) 
     store.purge(TABLE)
     store.clean(TABLE, older_than_s=0)
 
-    files = [path for path in store.folder.rglob("*") if path.is_file()]
-    assert [path for path in files if b"zanzibarquartz" in path.read_bytes()] == []
+    assert strangers(store) == set()
+    assert (opened(store).count(), terms(store)) == (0, 0)
     grow(store, 2, 3)
+    assert strangers(store)
+    assert terms(store) >= 2
     assert len(ask(store, "alpha").words) == 100
 
 
@@ -209,8 +214,9 @@ def test_purging_lost_files_builds_only_the_segments_of_words_anew_that_held_the
     assert len(after) == 2
     assert after[large[0]] == large[1]
     assert small[0] not in after
-    files = [path for path in store.folder.rglob("*") if path.is_file()]
-    assert [path for path in files if b"zanzibarquartz" in path.read_bytes()] == []
+    assert strangers(store) == set()
+    assert texts(store) == {*(f"alpha w{i}" for i in range(300)), "alpha tanager"}
+    assert terms(store) == 301 + 2  # alpha is in both segments
     assert len(ask(store, "tanager").words) == 40
     assert len(ask(store, "alpha", limit=1_000).words) == 340
     store.add(TABLE, [row(4, 0, "alpha omega")])
@@ -225,19 +231,59 @@ def segments_of_words(store: LanceChunkStore) -> dict[str, frozenset[int]]:
     return dict(sorted(segments.items(), key=lambda pair: min(pair[1])))
 
 
-def test_what_a_killed_process_was_about_to_write_goes_with_the_old_versions(store: LanceChunkStore) -> None:
-    grow(store, 1, 2, rows=5)
-    table = store.folder / f"{TABLE}.lance"
-    rows = next(table.glob("data/*.lance"))
-    segment = next(each for each in table.glob("_indices/*") if any(each.iterdir()))
-    unnamed_rows = rows.with_name("0" * len(rows.stem) + ".lance")
-    unnamed_segment = segment.with_name("00000000-0000-4000-8000-000000000000")
-    shutil.copy(rows, unnamed_rows)
-    shutil.copytree(segment, unnamed_segment)
+@pytest.mark.parametrize("older_than_s", [0, 300])
+def test_what_killed_writers_left_goes_with_the_next_cleaning(store: LanceChunkStore, older_than_s: float) -> None:
+    grow(store, 1, 2)
+    reader = opened(store)
+    store.delete(TABLE, [Generation(1)])
+    store.purge(TABLE)
+    before = files(store)
+    data = opened(store)
+    abandoned = pa.Table.from_batches([data._pack(to_columns([row(3, 0, "zanzibarquartz")]), data.native.schema)])
+    write_fragments(abandoned, data.native.uri)  # killed before the version that names the rows,
+    covered = [each.id for each in data.fragments()]
+    data.native.create_index_uncommitted(  # or the one that names the index,
+        "words", "INVERTED", name=WORDS_INDEX, replace=True, fragment_ids=covered, **WORDS_OPTIONS
+    )
+    (store.folder / f"{TABLE}.lance" / "data" / ".tmpAbCdEf").write_bytes(b"zanzibarquartz")  # or within a file
+    left = files(store) - before
+    assert {Path(each).parts[0] for each in left} == {"data", "_indices"}
+    assert strangers(store) >= {"data/.tmpAbCdEf"}
 
-    store.clean(TABLE, older_than_s=300)
+    store.clean(TABLE, older_than_s=older_than_s)
 
-    assert not unnamed_rows.exists()
-    assert not any(path.is_file() for path in unnamed_segment.rglob("*"))
-    assert rows.exists()
-    assert len(ask(store, "alpha").words) == 10
+    assert files(store) & left == set()
+    assert len(ask(store, "w2").words) == 50
+    if older_than_s:  # what a reader may still have open is there
+        assert sum(len(columns["text"]) for columns in reader.scan(["text"])) == 100
+        assert len(reader.match(any_of(["w1"]), where="", limit=100)) == 50
+    else:
+        assert strangers(store) == set()
+
+
+def files(store: LanceChunkStore) -> set[str]:
+    folder = store.folder / f"{TABLE}.lance"
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def strangers(store: LanceChunkStore) -> set[str]:
+    """Name the data files and the folders of indexes that the newest version lacks, or that lack in it."""
+    data = opened(store)
+    folder = store.folder / f"{TABLE}.lance"
+    rows = {file.path for fragment in data.native.get_fragments() for file in fragment.data_files()}
+    named = {f"data/{name}" for name in rows} | {f"_indices/{name}" for name in data.index_segments()}
+    return named ^ {
+        path.relative_to(folder).as_posix() for path in [*folder.glob("data/*"), *folder.glob("_indices/*")]
+    }
+
+
+def texts(store: LanceChunkStore) -> set[str]:
+    return {str(text).lower() for columns in opened(store).scan(["text"]) for text in columns["text"]}
+
+
+def terms(store: LanceChunkStore) -> int:
+    """Count the words in the dictionaries of the index of words; what they are is packed."""
+    segments = [segment for segment, name in opened(store).index_segments().items() if name == WORDS_INDEX]
+    folder = store.folder / f"{TABLE}.lance" / "_indices"
+    tokens = [file for segment in segments for file in (folder / segment).glob("*_tokens.lance")]
+    return sum(LanceFileReader(str(file)).read_all().to_table()["_token_next_id"][0].as_py() for file in tokens)

@@ -193,7 +193,10 @@ class ChunkStore(Protocol):
         ...
 
     def clean(self, table: str, *, older_than_s: float) -> None:
-        """Give back the disk space of versions older than that."""
+        """Give back the disk space of versions older than that, and of what writers left that were killed.
+
+        Nobody else may be writing meanwhile; readers keep what a younger version holds.
+        """
         ...
 
     def counts(self, table: str) -> Iterator[tuple[Generation, FileId, int]]:

@@ -10,6 +10,7 @@ from openmind.application.indexing.embedding import input_hash
 from openmind.application.models.embedders import BUILTIN
 from openmind.application.recovering.differences import Difference, differences, is_dead
 from openmind.application.recovering.suspicion import SUSPECT, seal_key
+from openmind.application.recovering.sweeping import VERSION_AGE_S
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.ids import FileId, Generation
@@ -58,6 +59,7 @@ class Recovery:
             changes = self.chunks.compare(table.name, seal, closely=closely)
             if changes or closely:
                 told += self._reconcile(table, changes, seal=seal, thoroughly=suspected)
+                self.chunks.clean(table.name, older_than_s=VERSION_AGE_S)  # what a killed writer left has been salvaged
         if suspected:
             with self.catalog.writing() as session:
                 session.set_setting(SUSPECT, None)
