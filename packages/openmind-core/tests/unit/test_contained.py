@@ -3,6 +3,8 @@
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
+from io import StringIO
 from threading import Event, Thread
 
 import pytest
@@ -252,6 +254,33 @@ class Loud(FakeAnswers):
             yield Reply()
         finally:
             print("a stranger ends")
+
+
+@pytest.mark.parametrize("missing", [("stdout", "stderr"), ("stderr",), ("stdout",)])
+def test_a_provider_may_print_in_a_program_without_a_console(
+    monkeypatch: pytest.MonkeyPatch, missing: tuple[str, ...]
+) -> None:
+    with monkeypatch.context() as patch:
+        for name in missing:
+            patch.setattr(sys, name, None)
+        with BLAME.taken():
+            print("a stranger begins", flush=True)
+        print("ours")
+
+
+def test_output_that_was_sent_elsewhere_meanwhile_is_as_it_was_after_the_next_call() -> None:
+    usual, elsewhere = sys.stdout, StringIO()
+    call = BLAME.taken()
+    call.__enter__()
+    with redirect_stdout(elsewhere):
+        call.__exit__(None, None, None)
+        print("ours")
+
+    with BLAME.taken():
+        pass
+
+    assert elsewhere.getvalue() == "ours\n"
+    assert sys.stdout is usual
 
 
 def test_what_a_provider_prints_stays_out_of_the_output(capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,8 @@ from typing import Protocol
 class Notebook(Protocol):
     """Keeps short notes under short names. Thread-safe; never raises.
 
-    What is kept must be cheap to learn again: a notebook may forget anything at any time.
+    What is kept must be cheap to learn again: a notebook may forget anything at any time. The one in the home keeps, of
+    each provider, the 200 newest notes of at most 200 characters.
     """
 
     def look_up(self, name: str) -> str:
