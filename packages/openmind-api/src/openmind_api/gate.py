@@ -42,6 +42,8 @@ UNLESS_SAID = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
 SET_HERE = frozenset({name for name, _ in ALWAYS} | {b"x-request-id"})
+ANSWERED = "answered"
+"""In the state of a request that the connection has answered, and written down, since it turned into no HTTP."""
 EXPOSED = b"X-Request-ID, Retry-After, ETag"
 
 Header = tuple[bytes, bytes]
@@ -199,17 +201,18 @@ class Gate:
             else:
                 await self.app(scope, receive, reply)
         finally:
-            self.log(
-                AccessLine(
-                    request_id=reply.request_id,
-                    method=arrival.method,
-                    # Only paths of ours are written down: a lost client may put anything into the others.
-                    path=arrival.path if scope.get("path_template") or arrival.path in OPEN_PATHS else "-",
-                    status=reply.status,
-                    bytes=reply.sent,
-                    seconds=time.perf_counter() - began,
+            if ANSWERED not in scope["state"]:
+                self.log(
+                    AccessLine(
+                        request_id=reply.request_id,
+                        method=arrival.method,
+                        # Only paths of ours are written down: a lost client may put anything into the others.
+                        path=arrival.path if scope.get("path_template") or arrival.path in OPEN_PATHS else "-",
+                        status=reply.status,
+                        bytes=reply.sent,
+                        seconds=time.perf_counter() - began,
+                    )
                 )
-            )
 
     def unreadable(self) -> tuple[Headers, bytes]:
         """The answer to bytes that are no HTTP request, for a connection on which no other is under way."""

@@ -49,8 +49,8 @@ def _refusal(port: int, error: OSError) -> PortTaken:
         return PortTaken(f"Port {port} cannot be taken: {error.strerror or error}", hint=another)
     if _is_openmind(port):
         return PortTaken(
-            f"Port {port} is taken by an OpenMind that serves another memory",
-            hint=f"{another}, or end that one first.",
+            f"Port {port} is taken by another OpenMind",
+            hint=f"Use that one, should it serve this memory; or end it first. {another}",
         )
     return PortTaken(f"Port {port} is taken by another program", hint=another)
 

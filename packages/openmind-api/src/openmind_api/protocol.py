@@ -6,7 +6,7 @@ from typing import ClassVar, cast
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from openmind_api.gate import Gate
+from openmind_api.gate import ANSWERED, Gate
 
 
 class PromptProtocol(H11Protocol):
@@ -35,6 +35,8 @@ class PromptProtocol(H11Protocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse bytes that are no HTTP. Where an answer was begun the connection ends without a word."""
         if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
+            if self.conn.our_state is h11.SEND_RESPONSE:  # the body of a request broke off into something else
+                self.scope["state"][ANSWERED] = True
             headers, body = cast(Gate, self.app).unreadable()
             answer = (
                 h11.Response(status_code=400, headers=headers, reason=b"Bad Request"),

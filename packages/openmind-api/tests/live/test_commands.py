@@ -88,7 +88,7 @@ def test_a_second_server_is_told_where_the_first_one_is(home, tmp_path) -> None:
         assert each.returncode == 1
         assert f"This memory, {home}, is served at {url} already" in each.stderr
     assert stranger.returncode == 1
-    assert f"Port {port} is taken by an OpenMind that serves another memory" in stranger.stderr
+    assert f"Port {port} is taken by another OpenMind" in stranger.stderr
 
 
 def test_a_server_that_was_killed_is_in_nobody_s_way(home) -> None:

@@ -208,6 +208,19 @@ def test_what_is_no_http_is_400_like_every_other_failure(shared, version) -> Non
     assert (line["status"], line["path"], line["bytes"]) == (400, "-", len(body))
 
 
+def test_a_body_that_turns_to_nonsense_is_one_request_that_failed(shared) -> None:
+    before = len(shared.world.log)
+    head = shared.head("POST /api/v1/search", "Transfer-Encoding: chunked", "Content-Type: application/json")
+
+    answer = shared.raw(f"{head}\r\n5\r\n{{\"que\r\nzz\r\n".encode())
+
+    assert answer.startswith(b"HTTP/1.1 400")
+    shared.get("/status")  # whose line comes after every line of the request before it
+    *lines, last = shared.world.log[before:]
+    assert last["path"] == "/api/v1/status"
+    assert [line["status"] for line in lines] == [400]
+
+
 def test_a_body_that_turns_to_nonsense_after_the_answer_ends_the_connection_quietly(shared, caplog) -> None:
     head = shared.head("POST /api/v1/search", "Transfer-Encoding: chunked", token=False)
     with socket.create_connection(("127.0.0.1", shared.port), timeout=30) as connection:
