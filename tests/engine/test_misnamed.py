@@ -36,3 +36,18 @@ def test_a_document_and_an_archive_that_are_called_text_are_told_apart(world, me
     assert "this is an archive" in refused.error
     again = memory.index().run.tally
     assert (again.indexed, again.extracted, again.embedded) == (0, 0, 0)
+
+
+def test_text_that_begins_with_the_words_that_other_files_begin_with_is_read(world, memory) -> None:
+    world.write("gif.txt", "GIF89a is the marker of pictures that move, says the heliotrope.")
+    world.write("pdf.md", "%PDF-1.7 is how documents begin, says the chrysanthemum.")
+    (world.notes / "broken.txt").write_bytes(b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj")
+
+    memory.index()
+
+    for word, name in (("heliotrope", "gif.txt"), ("chrysanthemum", "pdf.md")):
+        assert [hit.file_name for hit in memory.search(word).hits][:1] == [name]
+    [failed] = memory.documents.list(reasons=frozenset({FileReason.DAMAGED}))
+    assert failed.path_bytes.endswith(b"broken.txt")
+    again = memory.index().run.tally
+    assert (again.indexed, again.extracted) == (0, 0)

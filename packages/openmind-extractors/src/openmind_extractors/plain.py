@@ -22,16 +22,19 @@ _HEADINGS: dict[str, HeadingFinder] = {
     ".adoc": asciidoc_headings,
     ".asciidoc": asciidoc_headings,
 }
-_READ_AS_TEXT = {FileKind.UNKNOWN, FileKind.HTML, FileKind.XML, FileKind.SVG}
+READ_AS_TEXT = frozenset({FileKind.UNKNOWN, FileKind.HTML, FileKind.XML, FileKind.SVG})
 
 
 @frozen
 class PlainExtractor:
     """Reads text as it is written, in few large segments whose line numbers are exact."""
 
+    kinds: frozenset[FileKind] = READ_AS_TEXT
+    """What the file may look like by its first bytes."""
+
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the facts first, then the text."""
-        file = read_text(blob)
+        file = read_text(blob, kinds=self.kinds)
         find = _HEADINGS.get(extension_of(blob.name))
         if find is None:
             yield file.facts(file_type="text")
@@ -67,7 +70,7 @@ class TextFile:
         return DocumentFacts(title=title, metadata=told, reason=self.reason, note=self.note)
 
 
-def read_text(blob: Blob, *, html: bool = False) -> TextFile:
+def read_text(blob: Blob, *, html: bool = False, kinds: frozenset[FileKind] = READ_AS_TEXT) -> TextFile:
     """Read and decode a text file up to the limit.
 
     Raises:
@@ -75,7 +78,7 @@ def read_text(blob: Blob, *, html: bool = False) -> TextFile:
     """
     data, cut = _read(blob)
     kind = sniff(data)
-    if kind not in _READ_AS_TEXT:
+    if kind not in kinds:
         raise ExtractionFailed(
             f"the name says text, but this is {kind.told}",
             reason=FileReason.UNSUPPORTED,

@@ -10,21 +10,21 @@ from openmind.ports.ocr_engine import OcrEngine
 
 PLAIN = ExtractorInfo(
     name="text",
-    version=1,
+    version=2,
     extensions=frozenset({".txt", ".text", ".log", ".rst", ".org", ".adoc", ".asciidoc", ".tex", ".srt", ".vtt"}),
     isolated=False,
     effort=0,
 )
 MARKDOWN = ExtractorInfo(
     name="markdown",
-    version=2,
+    version=3,
     extensions=frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"}),
     isolated=False,
     effort=0,
 )
 CODE = ExtractorInfo(
     name="code",
-    version=1,
+    version=2,
     extensions=frozenset(
         """
         .bash .bat .c .cc .cfg .clj .conf .cpp .cs .css .cxx .dart .erl .ex .exs .f90 .go .gradle .groovy .h .hpp .hs

@@ -1,5 +1,6 @@
 """The reader for a file, chosen by its content; its name is only a hint."""
 
+import codecs
 from collections.abc import Iterator
 
 from attrs import define, field
@@ -12,6 +13,7 @@ from openmind.ports.extractor import Blob, Extractor
 
 from openmind_extractors.archives import open_archive
 from openmind_extractors.decoding import decode
+from openmind_extractors.plain import PlainExtractor
 from openmind_extractors.plugin import TEXT_EXTENSIONS
 from openmind_extractors.reading import read_start
 from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
@@ -24,6 +26,9 @@ _OLE_SEARCH_BYTES = 1_000_000
 
 _TEXT_BYTES = 65_536
 """Enough to tell text from other bytes."""
+
+_NOT_OF_ITS_KIND = frozenset({FileReason.DAMAGED, FileReason.TOO_BIG})
+"""What readers say of text that begins like their files: letters in place of a size are a very large one."""
 
 _OLD_OFFICE = tuple(name.encode("utf-16-le") for name in ("WordDocument", "Workbook", "PowerPoint Document"))
 
@@ -51,13 +56,23 @@ class RoutedExtractor:
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts | Picture]:
         """Yield what the right reader yields.
 
+        Text that only speaks of a kind of files, in the words that they begin with, is read as the text it is.
+
         Raises:
             ExtractionFailed: the content is of a kind that is not read, or cannot be read.
         """
-        name = route(self.own, blob)
-        if name not in self._built:
-            self._built[name] = build(name, self._tools)
-        yield from self._built[name].extract(blob)
+        begun = False
+        try:
+            name = route(self.own, blob)
+            if name not in self._built:
+                self._built[name] = build(name, self._tools)
+            for each in self._built[name].extract(blob):
+                begun = True
+                yield each
+        except ExtractionFailed as error:
+            if begun or error.reason not in _NOT_OF_ITS_KIND or not _is_written_text(blob):
+                raise
+            yield from PlainExtractor(kinds=frozenset(FileKind)).extract(blob)
 
 
 def route(own: str, blob: Blob) -> str:
@@ -106,6 +121,18 @@ def _is_text(blob: Blob, *, certainly: bool) -> bool:
         return bool(decoded.text.strip()) and not (certainly and decoded.encoding not in {"ascii", "utf-8"})
     except ExtractionFailed:
         return False
+
+
+def _is_written_text(blob: Blob) -> bool:
+    """Whether a file that has the extension of text holds nothing else, as far as its beginning tells."""
+    start = read_start(blob, _TEXT_BYTES)
+    if extension_of(blob.name) not in TEXT_EXTENSIONS or b"\0" in start:
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)  # which may end within a character
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _office_format(own: str, blob: Blob) -> str:
