@@ -212,7 +212,7 @@ def test_a_body_that_turns_to_nonsense_is_one_request_that_failed(shared) -> Non
     before = len(shared.world.log)
     head = shared.head("POST /api/v1/search", "Transfer-Encoding: chunked", "Content-Type: application/json")
 
-    answer = shared.raw(f"{head}\r\n5\r\n{{\"que\r\nzz\r\n".encode())
+    answer = shared.raw(f'{head}\r\n5\r\n{{"que\r\nzz\r\n'.encode())
 
     assert answer.startswith(b"HTTP/1.1 400")
     shared.get("/status")  # whose line comes after every line of the request before it
