@@ -120,6 +120,9 @@ class Assembly:
         """
         self.plugins.stores.find(self.config.storage.name)
         self.providers.settings()
+        self._check_ocr()
+
+    def _check_ocr(self) -> None:
         ocr, engines = self.config.extraction.ocr, self.plugins.extractors.ocr
         if ocr.enabled and engines.entries:  # without any, each file that needs one says so
             engines.find(ocr.backend)
@@ -203,6 +206,7 @@ class Assembly:
                 indexing=memory.indexing,
                 keeper=keeper,
                 provider_health=memory.models.health,
+                check_ocr=self._check_ocr,
                 plugins=memory.plugins,
                 home=memory.home,
                 version=memory.version,

@@ -89,6 +89,10 @@ _WORDS = {
 """Where the code is not the word for it."""
 _SAVE_IT = "Save it again, or `touch` it: the next run tries once more. If that is in vain, save it in another format."
 _HINTS = {
+    FileReason.PARTIAL: (
+        "The note says what is missing: divide what is too long, save again what is broken. Where recognition was off, "
+        "missing or ended, the next `openmind index` goes on once it can."
+    ),
     FileReason.NEEDS_OCR: (
         "Where recognition is off, switch it on: `openmind source set ID --ocr`, and `[extraction.ocr] enabled`. "
         "Where its engine is missing, install it; for other scripts install OCRmyPDF and set `backend` to `ocrmypdf`."

@@ -32,6 +32,8 @@ class Doctor:
     indexing: IndexService
     keeper: HomeKeeping
     provider_health: Callable[[], ProviderHealth]
+    check_ocr: Callable[[], object]
+    """Raises where the configuration names an OCR engine that nobody has."""
     plugins: PluginReports
     home: Path
     version: str
@@ -88,6 +90,7 @@ class Doctor:
     def _of_surroundings(self) -> Iterator[Finding]:
         yield from findings.of_plugins(self.plugins)
         yield from findings.of_provider(self.provider_health)
+        yield from findings.of_ocr(self.check_ocr)
 
     def _of_files(self) -> Iterator[Finding]:
         with self.storage.catalog.reading() as snapshot:

@@ -142,6 +142,14 @@ def of_plugins(plugins: PluginReports) -> Iterator[Finding]:
         )
 
 
+def of_ocr(check: Callable[[], object]) -> Iterator[Finding]:
+    """Whether the configured OCR engine is one that there is."""
+    try:
+        check()
+    except OpenMindError as error:
+        yield Finding(code="ocr.unknown", message=error.message, hint=error.hint)
+
+
 def of_provider(ask: Callable[[], ProviderHealth]) -> Iterator[Finding]:
     """Whether the configured provider answers."""
     try:
