@@ -115,10 +115,11 @@ def test_everything_in_the_home_is_for_its_owner_only(memory) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/dev/full is a device of Linux")
-def test_output_that_cannot_be_written_is_told(memory) -> None:
+@pytest.mark.parametrize("command", [["status"], ["search", "cheese", "--json"]])
+def test_output_that_cannot_be_written_is_told(memory, command: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
-            [sys.executable, "-m", "openmind_cli", "status"],
+            [sys.executable, "-m", "openmind_cli", *command],
             env=memory.environment(),
             stdout=full,
             stderr=subprocess.PIPE,

@@ -113,16 +113,23 @@ def test_what_cannot_be_a_source_is_refused(world, memory, tmp_path) -> None:
     inner = world.notes / "inner"
     inner.mkdir()
     file = world.write("a.txt", "text")
+    other = tmp_path / "other"
+    (other / "lancedb").mkdir(parents=True)
+    (other / ".openmind-home").touch()
 
     for path, error in [
         (tmp_path / "nowhere", SourceMissing),
         ("", UsageError),
-        ("a\0b", SourceMissing),
         (file, SourceNotFolder),
         ("/", SourceForbidden),
         *((path, SourceForbidden) for path in ("/proc", "/proc/self", "/sys", "/dev") if Path(path).is_dir()),
         (world.home, SourceForbidden),
         (world.home / "logs", SourceForbidden),
+        (other / "lancedb", SourceForbidden),
+        (other, SourceForbidden),
+        (None, UsageError),
+        (b"/notes", UsageError),
+        ("/no\0tes", UsageError),
         (world.notes, SourceExists),
         (world.notes / "." / "inner" / "..", SourceExists),
         (inner, SourceOverlaps),

@@ -36,7 +36,10 @@ def _failed(error: Exception | KeyboardInterrupt, *, as_json: bool) -> int:
     if isinstance(lost, BrokenPipeError):
         return exit_codes.OK  # whoever read the output, as `head` does, has enough
     try:
-        failures.tell(failures.unwritten(lost) if lost else failures.failure_object(error), as_json=as_json)
+        if lost is not None:
+            failures.tell(failures.unwritten(lost), as_json=False)  # an object on standard output would be lost, too
+        else:
+            failures.tell(failures.failure_object(error), as_json=as_json)
     except OSError:
         _lost_output()
     if isinstance(error, KeyboardInterrupt):

@@ -25,5 +25,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if argv is None and wants_json(arguments):  # with arguments given, the process is somebody else's
             keep_output_apart()
         return guarded(arguments)
-    except KeyboardInterrupt:
-        return 130  # while it started, or for the second time: there is nothing to tell
+    except KeyboardInterrupt:  # while it started, or for the second time
+        print("openmind: Interrupted", file=sys.stderr)
+        return 130

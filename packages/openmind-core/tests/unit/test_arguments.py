@@ -1,4 +1,7 @@
+from pathlib import Path
+
 import pytest
+from openmind.application.path_arguments import path_text
 from openmind.domain.arguments import text, texts, whole_number
 from openmind.domain.errors import UsageError
 
@@ -27,3 +30,12 @@ def test_a_limit_is_a_whole_number(value: object) -> None:
 def test_a_query_is_a_text() -> None:
     with pytest.raises(UsageError, match="The query must be a text"):
         text(None, "the query")
+
+
+@pytest.mark.parametrize("value", [5, None, b"notes", ["notes"], "no\0tes"])
+def test_a_path_is_a_text_or_stands_for_one(value: object) -> None:
+    with pytest.raises(UsageError, match="The folder must be a path") as caught:
+        path_text(value, "the folder")
+
+    assert "\0" not in caught.value.message
+    assert path_text(Path("notes"), "the folder") == path_text("notes", "the folder") == "notes"

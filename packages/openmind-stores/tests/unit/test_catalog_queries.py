@@ -176,7 +176,7 @@ CHANGES = st.tuples(
     st.sampled_from(
         (
             "INSERT OR IGNORE INTO files VALUES (:id, :source, :id, '', '', 0, 0, '', '', '', '', CAST(:id AS BLOB), "
-            "0, 0, :reason, '', '', NULL, :chunks, 1, '', '')",
+            "0, 0, :reason, '', '', NULL, :chunks, 1, '', '', NULL)",
             "UPDATE files SET live_generation = :chunks WHERE id = :id "
             "AND NOT EXISTS (SELECT 1 FROM files WHERE live_generation = :chunks)",
             "UPDATE files SET live_generation = NULL, missing_vectors = 0 WHERE reason = :reason",

@@ -56,7 +56,7 @@ def test_records_that_point_nowhere_are_told(storage: LocalStorage) -> None:
         """
         PRAGMA foreign_keys = OFF;
         INSERT INTO files VALUES ('f', 'nobody', '/a', 'a', '', 1, 1.0, '', 'indexed', '', '', x'2f61', 1, 1, 'ok',
-            '', '', NULL, 0, 0, '', '{}');
+            '', '', NULL, 0, 0, '', '{}', NULL);
         """,
     )
 

@@ -41,8 +41,8 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
     accept_deletions
         Forget files that are gone, also where so many are gone at once that OpenMind would rather ask.
     """
-    with open_memory() as memory, shown_progress(quiet=json) as progress:
-        with stopped_by_ctrl_c() as control:
+    with stopped_by_ctrl_c() as control, open_memory() as memory:
+        with shown_progress(quiet=json) as progress:
             report = memory.index(progress=progress, control=control, accept_deletions=accept_deletions)
         trouble = memory.trouble()
         left_out = [disabled_notice(source) for source in memory.sources.list() if not source.enabled]

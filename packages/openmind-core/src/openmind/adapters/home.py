@@ -8,8 +8,9 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.domain.errors import HomeForeign, HomeMissing, HomeUnsafe, HomeUnusable
+from openmind.domain.paths import HOME_MARKER
 
-MARKER = ".openmind-home"
+MARKER = HOME_MARKER
 """A folder with this file is OpenMind's; nothing else is ever written to or deleted."""
 MARKER_TEXT = b"This folder belongs to OpenMind. `openmind uninstall` removes it.\n"
 CATALOG = "openmind.sqlite"

@@ -14,6 +14,7 @@ from openmind.application.indexing.discovery import waiting_key
 from openmind.application.indexing.service import IndexService
 from openmind.application.jobs.service import JobService
 from openmind.application.models.service import ModelService
+from openmind.application.path_arguments import path_text
 from openmind.application.recent_measure import RecentMeasure
 from openmind.application.recovering.suspicion import damage, seals_of
 from openmind.application.recovering.sweeping import owes_erasure
@@ -239,7 +240,7 @@ def _filters(
             raise UsageError(f"{name} must be a datetime, not {moment!r}", hint="Such as `datetime(2026, 1, 31)`.")
     return SearchFilters(
         source_ids=tuple(map(SourceId, texts(sources, "sources"))),
-        folder=None if folder is None else os.path.abspath(os.path.expanduser(folder)),  # noqa: PTH100, PTH111  no link is followed
+        folder=None if folder is None else os.path.abspath(os.path.expanduser(path_text(folder, "the folder"))),  # noqa: PTH100, PTH111  no link is followed
         extensions=tuple(map(_with_dot, texts(extensions, "extensions"))),
         modified_after=modified_after,
         modified_before=modified_before,

@@ -10,6 +10,7 @@ from attrs import evolve, frozen
 
 from openmind.application.indexing.discovery import waiting_key
 from openmind.application.indexing.run_log import end_dead_runs
+from openmind.application.path_arguments import path_text
 from openmind.application.recovering.recovery import Recovery
 from openmind.application.recovering.sweeping import Sweeping, owe_erasure, owes_erasure
 from openmind.domain.errors import (
@@ -26,7 +27,7 @@ from openmind.domain.errors import (
 )
 from openmind.domain.ids import SourceId, new_source_id
 from openmind.domain.journal import SILENCE, Journal
-from openmind.domain.paths import displayable, is_within
+from openmind.domain.paths import HOME_MARKER, displayable, is_within
 from openmind.domain.sources import Source
 from openmind.domain.status import RemovalReport
 from openmind.domain.unread import unread_key
@@ -80,9 +81,9 @@ class SourceService:
             code: whether source code and JSON are indexed too.
 
         Raises:
-            UsageError: the path is empty.
+            UsageError: the path is empty, or none.
             SourceMissing, SourceNotFolder, SourceUnreadable: there is no such folder to read.
-            SourceForbidden: a file-system root, a folder that the system makes up, or OpenMind's own home.
+            SourceForbidden: a file-system root, a folder that the system makes up, or in the home of this or another memory.
             SourceExists, SourceOverlaps: its files are, or would be, read through another source.
         """
         folder = resolve_folder(path, home=self.home)
@@ -235,9 +236,9 @@ def resolve_folder(path: str | os.PathLike[str], *, home: Path) -> Path:
     """Return the folder that a path names, absolute and without links, if it can be a source.
 
     Raises:
-        SourceMissing, SourceNotFolder, SourceUnreadable, SourceForbidden
+        UsageError, SourceMissing, SourceNotFolder, SourceUnreadable, SourceForbidden
     """
-    if not os.fspath(path).strip():
+    if not path_text(path, "the folder").strip():
         raise UsageError("No folder was named", hint="Give the path of a folder.")
     try:
         folder = Path(path).expanduser().resolve(strict=True)
@@ -268,6 +269,10 @@ def resolve_folder(path: str | os.PathLike[str], *, home: Path) -> Path:
         )
     if not os.access(folder, os.R_OK | os.X_OK):
         raise SourceUnreadable(f"{_shown(folder)} may not be read", hint="Check the folder's permissions.")
+    if any((each / HOME_MARKER).is_file() for each in (folder, *folder.parents)):
+        raise SourceForbidden(
+            f"{_shown(folder)} belongs to another memory of OpenMind", hint="Add a folder with your own files."
+        )
     return folder
 
 

@@ -2,6 +2,9 @@
 
 import re
 
+HOME_MARKER = ".openmind-home"
+"""The folder of a memory holds a file of this name."""
+
 
 def displayable(path: bytes) -> str:
     r"""Show a path; bytes that are not UTF-8 become `\xNN`, so that different paths stay different."""
