@@ -83,7 +83,7 @@ class SourceService:
         Raises:
             UsageError: the path is empty, or none.
             SourceMissing, SourceNotFolder, SourceUnreadable: there is no such folder to read.
-            SourceForbidden: a file-system root, a folder that the system makes up, or in the home of this or another memory.
+            SourceForbidden: a file-system root, a folder that the system makes up, or in the home of a memory.
             SourceExists, SourceOverlaps: its files are, or would be, read through another source.
         """
         folder = resolve_folder(path, home=self.home)
