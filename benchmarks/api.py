@@ -15,6 +15,7 @@ import http.client
 import itertools
 import json
 import os
+import random
 import resource
 import statistics
 import subprocess
@@ -24,6 +25,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 
 import psutil
@@ -33,6 +35,7 @@ from served import CHAT, Server, configure
 BARS = {"search_ms": 4.0, "clients": 1.5, "tail": 6.0, "status_ms": 5.0, "start": 1.6, "memory": 1.1}
 ROUNDS = 5
 QUERY_WORDS = 4
+PART = 1_000
 DIRECT = """
 import sys
 from openmind import open_memory
@@ -100,6 +103,12 @@ class Queries:
     def __init__(self, corpus: Path) -> None:
         files = itertools.islice(sorted(corpus.rglob("*.txt")), 2_000)
         self.texts = [path.read_text(encoding="utf-8").split() for path in files]
+
+        self.words = sorted({word for text in self.texts for word in text})
+
+    def distinct(self, number: int) -> str:
+        """Words that nobody asked for together before, from all over the folder: no cache has them."""
+        return " ".join(random.Random(number).sample(self.words, QUERY_WORDS))
 
     def __getitem__(self, number: int) -> str:
         words = self.texts[number % len(self.texts)]
@@ -252,8 +261,9 @@ def measure_memory(home: Path, queries: Queries, searches: int = 10_000, streams
                 in_turn(api, streams, lambda number: ("/ask/stream", {"question": queries[number]}))
                 first = api.rss()
                 print(f"after 500 searches and {streams} streams: {first:.0f} MB", flush=True)
-                in_turn(api, searches, lambda number: ("/search", {"query": queries[1_000 + number]}))
-                print(f"after {searches:,} searches more: {api.rss():.0f} MB", flush=True)
+                for done in range(0, searches, PART):
+                    in_turn(api, PART, partial(distinct_search, queries, done))
+                    print(f"after {done + PART:,} searches for words of all sorts: {api.rss():.0f} MB", flush=True)
                 in_turn(api, streams, lambda number: ("/ask/stream", {"question": queries[20_000 + number]}))
                 last = api.rss()
         finally:
@@ -263,7 +273,11 @@ def measure_memory(home: Path, queries: Queries, searches: int = 10_000, streams
     return verdict(f"RSS at the end: {last:.0f} MB, {last / first:.3f} ×", last / first, BARS["memory"])
 
 
-def in_turn(api: Api, total: int, request: Callable[[int], tuple[str, object]], clients: int = 6) -> None:
+def distinct_search(queries: Queries, done: int, number: int) -> tuple[str, object]:
+    return "/search", {"query": queries.distinct(done + number)}
+
+
+def in_turn(api: Api, total: int, request: Callable[[int], tuple[str, object]], clients: int = 8) -> None:
     """Send requests by several clients at once."""
 
     def one(first: int) -> None:
@@ -283,6 +297,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=["search", "clients", "status", "start", "memory"])
     parser.add_argument("corpus", type=Path)
+    parser.add_argument("--searches", type=int, default=10_000, help="for `memory`; a multiple of 1,000")
     parser.add_argument("--home", type=Path, help="a memory of the corpus that is kept for the next measurement")
     options = parser.parse_args()
     if options.what == "status":
@@ -297,7 +312,7 @@ def main() -> None:
             "search": measure_search,
             "clients": measure_clients,
             "start": measure_start,
-            "memory": measure_memory,
+            "memory": partial(measure_memory, searches=options.searches),
         }[options.what]
         sys.exit(not measure(home, Queries(options.corpus)))
 

@@ -141,15 +141,17 @@ class World:
         return plugins
 
     @contextmanager
-    def served(self, *, origins: tuple[str, ...] = (), pace: Pace = PACE) -> Iterator[Api]:
+    def served(
+        self, *, origins: tuple[str, ...] = (), pace: Pace = PACE, may_go_on: Callable[[], bool] = lambda: True
+    ) -> Iterator[Api]:
         """Serve it over a real socket."""
         with LiveMemory(self.home, plugins=self.plugins()) as live, closing(bind(0)) as listener:
             ready = threading.Event()
-            with prepared(live, origins=origins, pace=pace, ready=ready.set) as server:
+            with prepared(live, origins=origins, pace=pace, ready=ready.set, may_go_on=may_go_on) as server:
                 thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
                 thread.start()
                 assert ready.wait(30)
-                api = Api(world=self, port=listener.getsockname()[1], server=server, live=live)
+                api = Api(world=self, port=listener.getsockname()[1], server=server, live=live, thread=thread)
                 try:
                     yield api
                 finally:
@@ -167,6 +169,7 @@ class Api:
     port: int
     server: ApiServer
     live: LiveMemory
+    thread: threading.Thread
     http: httpx.Client = attrs.field(init=False)
 
     @http.default

@@ -3,6 +3,7 @@
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -28,7 +29,20 @@ class AccessLine:
 
 
 class _Quiet(RotatingFileHandler):
-    """A log that cannot be written, as on a full disk, is no reason to fail or to complain at each request."""
+    """A log that cannot be written, as on a full disk, is no reason to fail or to complain at each request.
+
+    Where the file was deleted meanwhile, as by `openmind flush`, a new one is begun.
+    """
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line."""
+        if not Path(self.baseFilename).exists():
+            if self.stream is not None:
+                self.stream.close()
+            self.stream = None  # opened when it is written to
+            with suppress(OSError):  # the home may be gone, too; it is not for a log to make it
+                Path(self.baseFilename).parent.mkdir(mode=0o700, exist_ok=True)
+        super().emit(record)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name is logging's
         """Do nothing."""

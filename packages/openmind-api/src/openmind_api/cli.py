@@ -28,22 +28,28 @@ def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> in
     from openmind.adapters.serve_lock import sole_server
     from openmind.live import LiveMemory
 
+    from openmind_api.c_heap import bound_arenas
     from openmind_api.listening import bind
     from openmind_api.origins import parse_origin
     from openmind_api.server import prepared
 
+    bound_arenas()
     os.umask(0o077)  # whatever is written from here on is for its owner only
     origins = tuple(map(parse_origin, allow_origin))
     home = Home.at(None)
     home.create()
-    with sole_server(home.serve_lock) as announce, closing(bind(port)) as listener, LiveMemory(home.folder) as live:
+    with sole_server(home.serve_lock) as sole, closing(bind(port)) as listener, LiveMemory(home.folder) as live:
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        announce(address)
+        sole.announce(address)
         greeting = f"OpenMind is served at {address} (Ctrl-C ends it)"
-        with prepared(live, origins=origins, ready=lambda: _say(greeting)) as server:
+        with prepared(
+            live, origins=origins, ready=lambda: _say(greeting), may_go_on=sole.is_sole, tell=_warn
+        ) as server:
             for sentence in server.application.broken:
-                sys.stderr.write(f"openmind: {sentence}\n")
+                _warn(sentence)
             server.run(sockets=[listener])
+        if not sole.is_sole():
+            _warn(f"{home.serve_lock} was deleted, so that another server may be started: this one has ended.")
     return 0
 
 
@@ -75,6 +81,11 @@ def _agreed() -> bool:
     sys.stderr.write("Clients with the former token are refused from then on. Make a new one? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _warn(sentence: str) -> None:
+    sys.stderr.write(f"openmind: {sentence}\n")
+    sys.stderr.flush()
 
 
 def _say(text: str) -> None:

@@ -23,6 +23,7 @@ MEANING = {
     422: "The request breaks the schema",
     429: "Too many at once; see Retry-After",
     500: "A bug in OpenMind",
+    507: "The disk is full",
     503: "The model provider cannot do it, or the server is ending",
 }
 

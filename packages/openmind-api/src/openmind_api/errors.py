@@ -47,11 +47,12 @@ def exception_handlers(note_bug: BugSink) -> ExceptionHandlersMap:
     }
 
 
-def note(error: Exception, scope: Scope, note_bug: BugSink) -> Refusal:
+def note(error: BaseException, scope: Scope, note_bug: BugSink) -> Refusal:
     """Note an error that nobody foresaw; the client learns whose it is and where to look, and no more."""
     id = request_id(scope)
     note_bug(id, error)
-    package = scope["route_handler"].opt.get(PACKAGE)
+    route = scope.get("route_handler")
+    package = None if route is None else route.opt.get(PACKAGE)
     bug = problems.BUG if package is None else problems.broken_package(str(package))
     return evolve(bug, hint=f"The log of `openmind serve` says more about the request {id}.")
 

@@ -1,5 +1,6 @@
 """The gate: what every request passes before anything else looks at it. What it does not know, it refuses."""
 
+import asyncio
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -86,6 +87,11 @@ class Arrival:
         return values[0].decode("latin-1") if len(values) == 1 else None
 
     @property
+    def header_bytes(self) -> int:
+        """All header lines as they are sent, with what stands between a name and its value and ends the line."""
+        return sum(len(name) + len(b": \r\n") + len(value) for name, each in self.headers.items() for value in each)
+
+    @property
     def has_body(self) -> bool:
         return b"transfer-encoding" in self.headers or self.only(b"content-length") not in {None, "0"}
 
@@ -108,10 +114,7 @@ class Admission:
             return problems.FOREIGN_HOST
         if arrival.address_bytes > MAX_ADDRESS_BYTES:
             return problems.LONG_ADDRESS
-        if (
-            sum(len(name) + len(value) for name, values in arrival.headers.items() for value in values)
-            > MAX_HEADER_BYTES
-        ):
+        if arrival.header_bytes > MAX_HEADER_BYTES:
             return problems.LONG_HEADERS
         if not self._is_from_us(arrival):
             return problems.FOREIGN_ORIGIN
@@ -157,6 +160,8 @@ def _body_refusal(arrival: Arrival) -> Refusal | None:
     length = arrival.only(b"content-length")
     if length is not None and length.isdigit() and int(length) > MAX_BODY_BYTES:
         return problems.TOO_LARGE
+    if any(coding.strip().lower() != b"identity" for coding in arrival.headers.get(b"content-encoding", [])):
+        return problems.ENCODED
     return None if _is_json(arrival.only(b"content-type") or "") else problems.NO_JSON
 
 
@@ -174,6 +179,8 @@ class Gate:
     app: Litestar
     admission: Admission
     log: Callable[[AccessLine], None]
+    bug: Callable[[BaseException, Scope], Refusal]
+    """Notes an error that nobody foresaw, and says how it is told."""
 
     async def __call__(
         self, scope: Scope | LifeSpanScope, receive: Receive | LifeSpanReceive, send: Send | LifeSpanSend
@@ -200,6 +207,13 @@ class Gate:
                 await permit(arrival, reply)
             else:
                 await self.app(scope, receive, reply)
+        except (asyncio.CancelledError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            told = self.bug(error, scope)
+            if reply.status:
+                raise
+            await refuse(told, reply)
         finally:
             if ANSWERED not in scope["state"]:
                 self.log(
@@ -214,9 +228,9 @@ class Gate:
                     )
                 )
 
-    def unreadable(self) -> tuple[Headers, bytes]:
-        """The answer to bytes that are no HTTP request, for a connection on which no other is under way."""
-        refusal, request_id = problems.NO_HTTP, new_request_id()
+    def unreadable(self, refusal: Refusal) -> tuple[Headers, bytes]:
+        """The answer to what cannot be read as a request, for a connection on which no other is under way."""
+        request_id = new_request_id()
         body = refusal.encoded()
         line = AccessLine(
             request_id=request_id, method="-", path="-", status=refusal.status, bytes=len(body), seconds=0.0

@@ -98,6 +98,13 @@ NO_JSON = Refusal(
     detail="A body must be `application/json` in UTF-8.",
     hint="Send `Content-Type: application/json`.",
 )
+ENCODED = Refusal(
+    status=415,
+    code="request.encoding",
+    title="The body is compressed",
+    detail="A body must be sent as it is, without `Content-Encoding`.",
+    hint="Send plain JSON; it goes no further than this machine.",
+)
 LONG_HEADERS = Refusal(
     status=431,
     code="request.long_headers",

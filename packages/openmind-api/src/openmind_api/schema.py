@@ -85,7 +85,7 @@ def _complete(operation: Node) -> None:
     responses = _node(operation, "responses")
     responses.pop("400", None) if _is_litestar_s(responses.get("400")) else None
     private = operation.get("security") != [{}]
-    common = {500, 401, 403} if private else {403, 500}
+    common = {401, 403, 409, 500, 507} if private else {403, 500}
     body = operation.get("requestBody")
     if body is not None:
         common |= {413, 415, 422}

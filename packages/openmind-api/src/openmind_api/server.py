@@ -5,18 +5,21 @@ import logging
 import signal
 import socket
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from importlib.metadata import version
 
 import uvicorn
-from openmind.adapters.token_file import TokenFile
+from attrs import define, field
+from openmind.adapters.token_file import ROTATE, TokenFile
 from openmind.domain.errors import HomeError
 from openmind.live import LiveMemory
 
 from openmind_api.access_log import ServerLog
 from openmind_api.app import Application, build_app
+from openmind_api.c_heap import give_back
+from openmind_api.errors import note
 from openmind_api.gate import Admission, Gate
 from openmind_api.origins import parse_origin
 from openmind_api.protocol import PromptProtocol
@@ -26,6 +29,8 @@ GRACE_S = 3
 THREADS = 16
 """Requests that are worked on at once; others wait."""
 LOG_FILE = "api.jsonl"
+TICKS_PER_LOOK = 10
+TICKS_PER_TRIM = 100
 SILENT = logging.CRITICAL + 1
 
 
@@ -36,6 +41,8 @@ def prepared(
     origins: Iterable[str] = (),
     pace: Pace | None = None,
     ready: Callable[[], None] = lambda: None,
+    may_go_on: Callable[[], bool] = lambda: True,
+    tell: Callable[[str], None] = lambda _: None,
 ) -> Iterator["ApiServer"]:
     """Make a server that is to `run` on a socket of `bind`, until a signal or `should_exit` ends it.
 
@@ -44,6 +51,8 @@ def prepared(
         origins: web pages that may use the API, each as `parse_origin` writes it.
         pace: how long streams wait for what.
         ready: called when requests are answered.
+        may_go_on: asked every second; the server ends when it may not.
+        tell: takes a sentence for the person who started the server.
     """
     tokens = TokenFile(live.home.token_file)
     tokens.ensure()
@@ -51,23 +60,48 @@ def prepared(
         app = build_app(live, version=version("openmind-core"), note_bug=log.bug, pace=pace)
         for sentence in app.broken:
             log.warning(sentence)
-        admission = Admission(token=lambda: _token(tokens), allowed_origins=frozenset(map(parse_origin, origins)))
-        gate = Gate(app=app.routes, admission=admission, log=log.access)
-        yield ApiServer(gate, application=app, ready=ready)
+        admission = Admission(
+            token=Token(tokens, [log.warning, tell]), allowed_origins=frozenset(map(parse_origin, origins))
+        )
+        gate = Gate(
+            app=app.routes,
+            admission=admission,
+            log=log.access,
+            bug=lambda error, scope: note(error, scope, log.bug),
+        )
+        yield ApiServer(gate, application=app, ready=ready, may_go_on=may_go_on)
 
 
-def _token(tokens: TokenFile) -> str | None:
-    """Read the token; a file that cannot be trusted lets nobody in."""
-    try:
-        return tokens.read()
-    except HomeError:
-        return None
+@define(eq=False)
+class Token:
+    """Reads the token for each request; a file that cannot be trusted lets nobody in, and its owner learns why."""
+
+    file: TokenFile
+    tell: Sequence[Callable[[str], None]]
+    _told: str = field(default="", init=False)
+    """What was told last; once is enough."""
+
+    def __call__(self) -> str | None:
+        """The token, if there is one to be trusted."""
+        try:
+            found, wrong = self.file.read(), ""
+            if found is None:
+                wrong = f"{self.file.path} is gone, so that nobody is let in. {ROTATE}"
+        except HomeError as error:
+            found, wrong = None, f"{error.message}, so that nobody is let in. {error.hint}"
+        if wrong and wrong != self._told:
+            for tell in self.tell:
+                tell(wrong)
+        self._told = wrong
+        return found
 
 
 class ApiServer(uvicorn.Server):
     """Uvicorn, silent, that ends when a signal says so without passing the signal on."""
 
-    def __init__(self, gate: Gate, *, application: Application, ready: Callable[[], None]) -> None:
+    def __init__(
+        self, gate: Gate, *, application: Application, ready: Callable[[], None], may_go_on: Callable[[], bool]
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 gate,
@@ -84,12 +118,21 @@ class ApiServer(uvicorn.Server):
         )
         self.application = application
         self._ready = ready
+        self._may_go_on = may_go_on
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="openmind-api"))
         await super().startup(sockets)
         self._ready()
+
+    async def on_tick(self, counter: int) -> bool:
+        """Look, ten times a second, whether to go on."""
+        if counter % TICKS_PER_LOOK == 0 and not self._may_go_on():
+            return True
+        if counter % TICKS_PER_TRIM == 0:
+            asyncio.get_running_loop().run_in_executor(None, give_back)
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: streams are told first, so that each can say so to its client."""

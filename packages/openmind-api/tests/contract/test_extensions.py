@@ -37,6 +37,12 @@ def breaks() -> None:
     raise RuntimeError("secret")
 
 
+@get("/exits", sync_to_thread=True)
+def exits() -> None:
+    """Fail as a script does."""
+    raise SystemExit(3)
+
+
 @post("/greet", sync_to_thread=False, dto=StrictBody[Greeting], return_dto=None)
 def greet(data: JSONBody[Greeting]) -> dict[str, str]:
     """Greet somebody."""
@@ -53,7 +59,7 @@ def wants(unknown_thing: Annotated[object, "what is this"]) -> str:
 def acme(monkeypatch) -> ModuleType:
     """A package with routes of all sorts."""
     module = ModuleType("acme_routes")
-    module.router = Router("/", route_handlers=[count, fails, breaks, greet])
+    module.router = Router("/", route_handlers=[count, fails, breaks, exits, greet])
     module.handler = get("/", sync_to_thread=False)(lambda: "alone")
     module.nothing = 7
     monkeypatch.setitem(sys.modules, "acme_routes", module)
@@ -69,6 +75,23 @@ def test_a_router_is_served_below_its_name(world, acme) -> None:
         assert api.post("/x/acme/greet", {"name": "Ada"}).json() == {"hello": "Ada"}
         assert api.get("/x/acme").status_code == 404
         assert api.get("/x").status_code == 404
+
+
+def test_a_route_that_ends_the_program_is_a_bug_of_its_package(world, acme) -> None:
+    world.routes = {"acme": "acme_routes:router"}
+
+    with world.served() as api:
+        response = api.get("/x/acme/exits")
+        alive = api.get("/x/acme/fails")
+
+    assert response.status_code == 500
+    assert response.headers["content-type"] == "application/problem+json"
+    assert response.headers["x-content-type-options"] == "nosniff"
+    assert "openmind-acme" in response.json()["detail"]
+    assert alive.status_code == 400
+    id = response.headers["x-request-id"]
+    [bug, line] = [entry for entry in world.log if entry["request_id"] == id]
+    assert (bug["event"], line["status"]) == ("bug", 500)
 
 
 def test_its_failures_look_like_ours(world, acme) -> None:

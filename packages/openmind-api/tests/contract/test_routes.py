@@ -289,8 +289,19 @@ def test_a_disabled_source_is_not_found_until_it_is_enabled(world) -> None:
             return [hit["file_name"] for hit in api.post("/search", {"query": "heliotrope"}).json()["results"]][:1]
 
         assert found() == ["heliotrope.txt"]
+        file = api.get("/files").json()["files"][0]["id"]
         api.patch(one, {"enabled": False})
         assert found() == []
+        id = one.rpartition("/")[2]
+        for response in (
+            api.post("/search", {"query": "heliotrope", "sources": [id]}),
+            api.get("/files", params={"source_id": id}),
+            api.get(f"/documents/{file}"),
+            api.get(f"/documents/{file}/chunks"),
+        ):
+            assert (response.status_code, response.json()["code"]) == (403, "source.disabled")
+            assert f"openmind source set {id} --enable" in response.json()["hint"]
+        assert api.get("/files").json() == {"files": [], "next": None}
         api.patch(one, {"enabled": True})
         assert found() == ["heliotrope.txt"]
 
@@ -625,3 +636,66 @@ def test_a_wrong_method_is_405(shared, method, path) -> None:
     assert response.headers.get("allow")
     if method != "HEAD":
         problem(response, 405, "route.method")
+
+
+@pytest.mark.parametrize(
+    ("query", "path"),
+    [
+        ("limit=5.0", "limit"),
+        ("limit=1e0", "limit"),
+        ("limit=%205", "limit"),
+        ("limit=5&limit=6", "limit"),
+        ("status=indexed&status=failed", "status"),
+    ],
+)
+def test_parameters_are_as_strict_as_bodies(shared, query, path) -> None:
+    response = shared.get(f"/files?{query}")
+
+    assert response.status_code == 422
+    assert response.json()["errors"][0]["path"] == path
+
+
+def test_any_tag_is_the_tag_of_what_is_there(shared) -> None:
+    tag = shared.get("/status").headers["etag"]
+
+    for known in ("*", tag, f"W/{tag}", f'"other", {tag}'):
+        assert shared.get("/status", headers={"If-None-Match": known}).status_code == 304
+    assert shared.get("/status", headers={"If-None-Match": f"x{tag}"}).status_code == 200
+
+
+def test_a_folder_may_be_written_in_a_roundabout_way(shared) -> None:
+    notes = shared.world.notes
+
+    response = shared.post("/search", {"query": "heliotrope", "folder": f"{notes}/plants/../plants/./"})
+
+    assert [hit["file_name"] for hit in response.json()["results"]] == ["heliotrope.txt"]
+
+
+@pytest.mark.parametrize(
+    ("route", "body", "path"),
+    [
+        ("/search", {"query": "rent", "folder": "/notes\0"}, "folder"),
+        ("/sources", {"path": "/notes\0"}, "path"),
+        ("/sources", {"path": "~/notes\0"}, "path"),
+    ],
+)
+def test_no_path_holds_nul(shared, route, body, path) -> None:
+    response = shared.post(route, body)
+
+    assert response.status_code == 422
+    assert f"`{path}` must not contain NUL" in response.json()["detail"]
+
+
+def test_empty_lists_let_everything_through(shared) -> None:
+    bare = shared.post("/search", {"query": "rent"}).json()
+
+    assert shared.post("/search", {"query": "rent", "sources": [], "extensions": []}).json() == bare
+
+
+def test_a_memory_that_cannot_be_opened_and_a_full_disk_are_in_the_schema(shared) -> None:
+    document = shared.http.get("/openapi.json").json()
+
+    for path, operations in document["paths"].items():
+        for operation in operations.values():
+            if path.startswith("/api/v1"):
+                assert {"409", "507"} <= operation["responses"].keys(), path

@@ -440,10 +440,34 @@ def test_s12_headers_that_are_too_long_are_431(shared) -> None:
 
 
 def test_s12_a_head_without_end_is_given_up(shared) -> None:
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=60) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-Long: " + b"x" * 70_000)
 
-        assert connection.recv(100).startswith(b"HTTP/1.1 400")
+        answer = connection.recv(65_536)
+        assert answer.startswith(b"HTTP/1.1 431 ")
+        assert b"request.long_headers" in answer
+
+
+def test_s12_an_address_without_end_is_given_up(shared) -> None:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=60) as connection:
+        connection.sendall(b"GET /" + b"x" * 70_000)
+
+        assert connection.recv(100).startswith(b"HTTP/1.1 414 ")
+
+
+def test_s12_many_short_headers_are_too_long_together(shared) -> None:
+    lines = [f"X-{number:04}: 1" for number in range(4_000)]  # 7 bytes each, and 4 around them
+
+    answer = shared.raw(f"{shared.head('GET /api/v1/status', *lines, 'Connection: close')}\r\n".encode())
+
+    assert answer.startswith(b"HTTP/1.1 431 ")
+
+
+def test_a_compressed_body_is_415(shared) -> None:
+    response = shared.post("/search", {"query": "rent"}, headers={"Content-Encoding": "gzip"})
+
+    assert (response.status_code, response.json()["code"]) == (415, "request.encoding")
+    assert shared.post("/search", {"query": "rent"}, headers={"Content-Encoding": "identity"}).status_code == 200
 
 
 @pytest.mark.parametrize("length", ["-1", "1e9", "99999999999999999999", "x", "0x10"])
@@ -585,6 +609,8 @@ def test_s14_files_of_a_disabled_source_are_not_opened(world, opening) -> None:
         response = api.post("/actions/open", {"file_id": files["rent.md"]})
 
     assert response.status_code == 403
+    assert response.json()["code"] == "source.disabled"
+    assert "--enable" in response.json()["hint"]
     assert not opening.exists()
 
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 
 import httpx
 import pytest
+from openmind.adapters.serve_lock import sole_server
 from openmind.adapters.token_file import TokenFile
 from openmind_api.protocol import PromptProtocol
 
@@ -232,6 +233,18 @@ def test_a_body_that_turns_to_nonsense_after_the_answer_ends_the_connection_quie
                 pass
 
     assert [record.getMessage() for record in caplog.records if record.name == "asyncio"] == []
+
+
+def test_the_server_ends_when_it_is_not_the_only_one_of_its_home_any_more(world) -> None:
+    world.home.mkdir(mode=0o700)
+    (world.home / ".openmind-home").write_text("")
+    with sole_server(world.home / "serve.lock") as sole, world.served(may_go_on=sole.is_sole) as api:
+        assert api.get("/status").status_code == 200
+        (world.home / "serve.lock").unlink()
+
+        api.thread.join(60)
+
+        assert not api.thread.is_alive()
 
 
 def test_the_server_ends_while_clients_are_connected_but_idle(world) -> None:

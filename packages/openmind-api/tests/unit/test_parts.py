@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from openmind.adapters.token_file import TokenFile
 from openmind.domain import contract, errors
 from openmind.domain.errors import TooBusy
 from openmind_api import problems
@@ -18,6 +19,7 @@ from openmind_api.cursors import after_of, cursor_of
 from openmind_api.described import MEANING
 from openmind_api.parameters import only_known_parameters
 from openmind_api.refused import Refused
+from openmind_api.server import Token
 from openmind_api.slots import Slots
 from openmind_api.sse import error_event, event
 
@@ -166,3 +168,35 @@ def test_a_log_that_cannot_be_written_is_no_reason_to_fail(tmp_path, capfd) -> N
 
 def test_parameters_are_checked_without_a_thread() -> None:
     assert inspect.iscoroutinefunction(only_known_parameters)
+
+
+def test_a_log_that_was_deleted_is_begun_anew(tmp_path) -> None:
+    path = tmp_path / "logs" / "api.jsonl"
+    path.parent.mkdir()
+    log = ServerLog(path)
+    log.warning("one")
+    path.unlink()
+    path.parent.rmdir()
+
+    log.warning("two")
+    log.warning("three")
+    log.close()
+
+    assert [json.loads(line)["message"] for line in path.read_text("utf-8").splitlines()] == ["two", "three"]
+
+
+def test_the_owner_of_a_token_that_cannot_be_used_learns_it_once(tmp_path) -> None:
+    told: list[str] = []
+    file = TokenFile(tmp_path / "api_token")
+    token = Token(file, [told.append])
+
+    assert (token(), token()) == (None, None)
+    made = file.ensure()
+    assert token() == made
+    file.path.write_text("short")
+    assert (token(), token()) == (None, None)
+
+    gone, broken = told
+    assert "is gone" in gone
+    assert "holds no token, so that nobody is let in" in broken
+    assert "openmind api token --rotate" in broken

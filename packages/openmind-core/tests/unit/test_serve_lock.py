@@ -13,8 +13,8 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_whoever_comes_second_learns_the_address_of_the_first(path: Path) -> None:
-    with sole_server(path) as announce:
-        announce("http://127.0.0.1:8765")
+    with sole_server(path) as server:
+        server.announce("http://127.0.0.1:8765")
         with pytest.raises(HomeServed, match=r"http://127\.0\.0\.1:8765 already"), sole_server(path):
             pass
         with pytest.raises(HomeServed, match=r"http://127\.0\.0\.1:8765 already"), sole_server(path):
@@ -37,10 +37,10 @@ def test_before_the_first_one_listens_there_is_no_address_to_tell(path: Path) ->
 
 
 def test_afterwards_another_one_may_serve(path: Path) -> None:
-    with sole_server(path) as announce:
-        announce("http://127.0.0.1:8765")
-    with sole_server(path) as announce:
-        announce("http://127.0.0.1:9000")
+    with sole_server(path) as server:
+        server.announce("http://127.0.0.1:8765")
+    with sole_server(path) as server:
+        server.announce("http://127.0.0.1:9000")
 
         assert path.read_text() == "http://127.0.0.1:9000"
     assert path.read_text() == ""
@@ -64,3 +64,19 @@ def test_a_folder_in_its_place_is_told(path: Path) -> None:
 
     with pytest.raises(HomeUnusable, match=r"serve\.lock cannot be used"), sole_server(path):
         pass
+
+
+def test_a_server_whose_lock_file_was_deleted_is_not_the_only_one_any_more(path: Path) -> None:
+    with sole_server(path) as first:
+        first.announce("http://127.0.0.1:1")
+        assert first.is_sole()
+        path.unlink()
+        assert not first.is_sole()
+        with sole_server(path) as second:
+            second.announce("http://127.0.0.1:2")
+
+            first.announce("http://127.0.0.1:1")
+
+            assert second.is_sole()
+            assert not first.is_sole()
+            assert path.read_text(encoding="utf-8") == "http://127.0.0.1:2"

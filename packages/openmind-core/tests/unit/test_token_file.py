@@ -202,3 +202,12 @@ def test_a_file_system_without_links_has_its_token_too(file: TokenFile, monkeypa
 
     assert file.ensure() == file.read()
     assert [path.name for path in file.path.parent.iterdir()] == ["api_token"]
+
+
+def test_a_token_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = TokenFile(tmp_path / "api_token", new_token=lambda: "é" * 40)  # stands for a disk that takes no byte of it
+
+    with pytest.raises(UnicodeEncodeError):
+        file.rotate()
+
+    assert list(tmp_path.iterdir()) == []

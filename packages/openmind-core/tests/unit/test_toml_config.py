@@ -1,11 +1,12 @@
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from openmind.adapters.toml_config import ConfigFile
+from openmind.adapters.toml_config import ConfigFile, not_written
 from openmind.domain.config import Config
-from openmind.domain.errors import ConfigError
+from openmind.domain.errors import ConfigError, StoreFull
 
 
 @pytest.fixture
@@ -117,3 +118,19 @@ def test_the_fingerprint_follows_the_bytes(file: ConfigFile) -> None:
     file.path.write_text("# a comment")
 
     assert file.fingerprint() != before
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "hint"),
+    [
+        (errno.ENOSPC, StoreFull, "disk space"),
+        (errno.EDQUOT, StoreFull, "disk space"),
+        (errno.EROFS, ConfigError, "perm"),
+    ],
+)
+def test_a_configuration_that_cannot_be_written_says_why_and_what_to_do(number: int, kind: type, hint: str) -> None:
+    told = not_written(Path("/home/ada/.openmind/config.toml"), OSError(number, os.strerror(number)))
+
+    assert type(told) is kind
+    assert "config.toml" in told.message
+    assert hint in told.hint

@@ -49,9 +49,9 @@ def files(
     after: Annotated[str | None, AFTER] = None,
     limit: Annotated[int, LIMIT] = 100,
 ) -> Object:
-    """Page through what OpenMind knows of files: which are searchable, which not, and why."""
+    """Page through what OpenMind knows of files of enabled sources: which are searchable, which not, and why."""
     with live.current() as memory:
-        found = memory.documents.list(
+        found = memory.documents.shown(
             reasons=() if status is None else (status,),
             source_id=None if source_id is None else SourceId(source_id),
             after=after_of(after),

@@ -25,7 +25,8 @@ def status(live: Live, request: Request[object, object, State]) -> Response[byte
         body = msgspec.json.encode(status_object(memory.status()))
     tag = f'"{blake2b(body, digest_size=12).hexdigest()}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if tag in request.headers.get("if-none-match", ""):
+    known = {each.strip() for each in request.headers.get("if-none-match", "").split(",")}
+    if known & {"*", tag, f"W/{tag}"}:
         return Response(b"", status_code=304, headers=headers)
     return Response(body, headers=headers, media_type="application/json")
 

@@ -1,5 +1,6 @@
 """The bodies that the routes take. A field that is not here is refused."""
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -49,8 +50,7 @@ class NewSource(Body, kw_only=True):
 
     def __post_init__(self) -> None:
         # The folder in which the server happened to be started is nothing that a client knows.
-        if not self.path.startswith("~"):
-            require_absolute("path", self.path)
+        require_absolute("path", self.path.replace("~", "/", 1) if self.path.startswith("~") else self.path)
 
 
 class SourceChange(Body, kw_only=True):
@@ -92,7 +92,7 @@ class Selection(Body, kw_only=True):
 
 
 class Narrowed(Body, kw_only=True):
-    """Which files are looked at; nothing said means all."""
+    """Which files are looked at; nothing said, like an empty list, means all."""
 
     sources: Annotated[list[SourceKey], Meta(max_length=100)] = []
     folder: FolderPath | None = None
@@ -104,6 +104,7 @@ class Narrowed(Body, kw_only=True):
     def __post_init__(self) -> None:
         if self.folder is not None:
             require_absolute("folder", self.folder)
+            self.folder = os.path.normpath(self.folder)  # a filter by name: links are not followed
 
     def filters(self) -> SearchFilters:
         """The same for the service."""
@@ -180,6 +181,8 @@ def require_absolute(name: str, path: str) -> None:
     Raises:
         ValueError: the decoder makes it a refusal of that field.
     """
+    if "\0" in path:
+        raise ValueError(f"`{name}` must not contain NUL")
     if not Path(path).is_absolute():
         raise ValueError(f"`{name}` must be an absolute path")
 

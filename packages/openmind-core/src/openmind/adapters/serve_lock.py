@@ -4,9 +4,10 @@ import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from attrs import frozen
 
 from openmind.domain.errors import HomeServed, HomeUnusable
 
@@ -18,16 +19,23 @@ MOST_CHARS = 200
 _CANNOT_LOCK = frozenset({errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 """A home that may not be written, or lies where there are no locks, is served all the same."""
 
-Announce = Callable[[str], None]
-"""Notes the address for whoever comes second."""
+
+@frozen(kw_only=True)
+class SoleServer:
+    """The one server of a home."""
+
+    announce: Callable[[str], None]
+    """Notes the address for whoever comes second."""
+    is_sole: Callable[[], bool]
+    """Whether the lock still is what others meet: false once its file was deleted, by whomever."""
 
 
 @contextmanager
-def sole_server(path: Path) -> Iterator[Announce]:
+def sole_server(path: Path) -> Iterator[SoleServer]:
     """Be the one server of a home.
 
     The lock belongs to the operating system and dies with its holder; what a killed server left in the file harms
-    nobody. The file stays: deleting it would let two holders in.
+    nobody. The file stays: whoever deletes it lets a second server in, so the first one has to look and end.
 
     Args:
         path: the lock file; made when it is missing.
@@ -37,10 +45,10 @@ def sole_server(path: Path) -> Iterator[Announce]:
         HomeUnusable: the lock file cannot be made.
     """
     with _held(path) as held:
-        note = partial(_note, path) if held else _note_nothing
-        note("")  # the former server may have been killed
-        yield note
-        note("")
+        server = _holder(path) if held else NO_LOCK
+        server.announce("")  # the former server may have been killed
+        yield server
+        server.announce("")
 
 
 @contextmanager
@@ -93,13 +101,31 @@ def _is_got(lock: "BaseFileLock", path: Path) -> bool:
     return True
 
 
-def _note_nothing(_: str) -> None:
-    """Leave a home alone that cannot be locked."""
+NO_LOCK = SoleServer(announce=lambda _: None, is_sole=lambda: True)
+"""For a home that cannot be locked: it is left alone."""
 
 
-def _note(path: Path, address: str) -> None:
-    with suppress(OSError):  # Windows lets nobody write to a locked file
-        path.write_text(address, encoding="utf-8")
+def _holder(path: Path) -> SoleServer:
+    mine = _identity(path)
+
+    def is_sole() -> bool:
+        return _identity(path) == mine
+
+    def announce(address: str) -> None:
+        if is_sole():
+            with suppress(OSError):  # Windows lets nobody write to a locked file
+                path.write_text(address, encoding="utf-8")
+
+    return SoleServer(announce=announce, is_sole=is_sole)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file has the name; None when none has."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _served(path: Path) -> HomeServed:

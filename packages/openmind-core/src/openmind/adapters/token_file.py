@@ -89,10 +89,14 @@ class TokenFile:
         """Write a token beside the file, readable for its owner only from the first moment."""
         draft = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}")
         number = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | _NO_FOLLOW, 0o600)
-        with os.fdopen(number, "w", encoding="ascii") as file:
-            file.write(f"{token}\n")
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with os.fdopen(number, "w", encoding="ascii") as file:
+                file.write(f"{token}\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except BaseException:  # as on a full disk
+            draft.unlink(missing_ok=True)
+            raise
         return draft
 
     def _put_first(self, draft: Path) -> None:

@@ -19,7 +19,7 @@ from cattrs.v import format_exception, transform_error
 
 from openmind.adapters.atomic import replace_file
 from openmind.domain.config import Config, Section
-from openmind.domain.errors import ConfigError
+from openmind.domain.errors import ConfigError, StoreFull
 
 T = TypeVar("T")
 MAX_CONFIG_BYTES = 1_000_000
@@ -67,7 +67,8 @@ class ConfigFile:
             check: looks at the outcome, and raises a `ConfigError` when it is not right.
 
         Raises:
-            ConfigError: the file is not valid, or would not be; nothing was written.
+            ConfigError: the file is not valid, would not be, or cannot be written; it is as it was.
+            StoreFull: there is no space left; it is as it was.
         """
         self.load()
         document = tomlkit.parse(self._bytes().decode("utf-8"))
@@ -78,7 +79,7 @@ class ConfigFile:
         try:
             replace_file(self.path, text.encode("utf-8"))
         except OSError as error:
-            raise ConfigError(f"{self.path} cannot be written: {error.strerror or error}") from error
+            raise not_written(self.path, error) from error
 
     def _bytes(self) -> bytes:
         try:
@@ -94,6 +95,14 @@ class ConfigFile:
         if len(data) > MAX_CONFIG_BYTES:
             raise ConfigError(f"{self.path} is too large to be a configuration", hint="Mend or delete it.")
         return data
+
+
+def not_written(path: Path, error: OSError) -> ConfigError | StoreFull:
+    """Say why the configuration could not be written."""
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return StoreFull(f"There is no space left to write {path}", hint="Free some disk space, and try again.")
+    told = f"{path} cannot be written: {error.strerror or error}"
+    return ConfigError(told, hint="Check the permissions of its folder.")
 
 
 def _read_bounded(path: Path) -> bytes | None:

@@ -7,10 +7,11 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.domain.chunks import ChunkRow
-from openmind.domain.errors import DocumentForbidden, DocumentNotFound
+from openmind.domain.errors import DocumentForbidden, DocumentNotFound, SourceDisabled
 from openmind.domain.files import FileReason, FileRecord, FileStatus
 from openmind.domain.ids import FileId, SourceId
 from openmind.domain.paths import extension_of, is_within, name_of
+from openmind.ports.catalog import CatalogReader
 from openmind.ports.storage import Storage
 
 MAX_PAGE = 1_000
@@ -40,12 +41,10 @@ class DocumentService:
 
         Raises:
             DocumentNotFound: there is none, or it is not searchable.
+            SourceDisabled: its source is not to be read now.
         """
         with self.storage.catalog.reading() as snapshot:
-            record = snapshot.file(file_id)
-        if record is None or record.live_generation is None:
-            raise DocumentNotFound(f"There is no searchable file {file_id}", hint="Search again; it may be gone.")
-        return record
+            return _searchable(snapshot, file_id)
 
     def list(
         self,
@@ -69,21 +68,46 @@ class DocumentService:
                 reasons=wanted, source_id=source_id, after=after, limit=max(1, min(limit, MAX_PAGE))
             )
 
+    def shown(
+        self,
+        *,
+        reasons: Collection[FileReason | FileStatus | str] = (),
+        source_id: SourceId | None = None,
+        after: bytes = b"",
+        limit: int = 100,
+    ) -> tuple[FileRecord, ...]:
+        """Page as `list` does, but through enabled sources only: those that are read and searched.
+
+        Raises:
+            SourceDisabled: this very source is not.
+        """
+        with self.storage.catalog.reading() as snapshot:
+            disabled = {source.id for source in snapshot.sources() if not source.enabled}
+        if source_id in disabled:
+            raise SourceDisabled(str(source_id))
+        found: list[FileRecord] = []
+        while len(found) < limit:
+            page = self.list(reasons=reasons, source_id=source_id, after=after, limit=MAX_PAGE if disabled else limit)
+            found += [record for record in page if record.source_id not in disabled]
+            if not disabled or not page:
+                break
+            after = page[-1].path_bytes
+        return tuple(found[:limit])
+
     def chunks(self, file_id: FileId, *, start: int = 0, limit: int = 100) -> tuple[ChunkRow, ...]:
         """Page through the passages of a file in reading order, without vectors.
 
         Raises:
             DocumentNotFound: there is none, or it is not searchable.
+            SourceDisabled: its source is not to be read now.
         """
         with self.storage.catalog.reading() as snapshot:
-            record = snapshot.file(file_id)
+            generation = _searchable(snapshot, file_id).live_generation
             table = snapshot.live_table()
-            if record is None or record.live_generation is None or table is None:
-                raise DocumentNotFound(f"There is no searchable file {file_id}", hint="Search again; it may be gone.")
+            if table is None or generation is None:
+                raise _no_document(file_id)
             with self.storage.chunks.open(table.name) as view:
-                rows = view.file_rows(
-                    record.live_generation, file_id, start=max(0, start), limit=max(1, min(limit, MAX_PAGE))
-                )
+                rows = view.file_rows(generation, file_id, start=max(0, start), limit=max(1, min(limit, MAX_PAGE)))
         return tuple(rows)
 
     def open(self, file_id: FileId) -> FileRecord:
@@ -91,6 +115,7 @@ class DocumentService:
 
         Raises:
             DocumentNotFound: it is not searchable, or gone from the disk.
+            SourceDisabled: its source is not to be read now.
             DocumentForbidden: links lead out of the enabled sources, or it is something that runs.
             NoOpener: this machine has no program that opens files.
         """
@@ -108,6 +133,20 @@ class DocumentService:
             raise DocumentForbidden("Files of this kind are not opened", hint="Open it yourself if you trust it.")
         self.open_path(real)
         return record
+
+
+def _searchable(snapshot: CatalogReader, file_id: FileId) -> FileRecord:
+    """The record of a file that a search may find."""
+    record = snapshot.file(file_id)
+    if record is None or record.live_generation is None:
+        raise _no_document(file_id)
+    if not snapshot.source(record.source_id).enabled:
+        raise SourceDisabled(record.source_id)
+    return record
+
+
+def _no_document(file_id: FileId) -> DocumentNotFound:
+    return DocumentNotFound(f"There is no searchable file {file_id}", hint="Search again; it may be gone.")
 
 
 def _may_run(path: Path, real: Path) -> bool:

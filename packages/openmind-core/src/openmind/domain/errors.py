@@ -72,6 +72,18 @@ class SourceNotFound(SourceError):
     code = "source.not_found"
 
 
+class SourceDisabled(SourceError):
+    """The source is disabled: it is neither read nor searched, and its files are not shown."""
+
+    code = "source.disabled"
+
+    def __init__(self, source_id: str) -> None:
+        super().__init__(
+            f"The source {source_id} is disabled: it is neither read nor searched",
+            hint=f"Enable it: `openmind source set {source_id} --enable`.",
+        )
+
+
 class SourceMissing(SourceError):
     """The path does not exist."""
 

@@ -14,7 +14,7 @@ from openmind.application.searching.snapshot_search import Question, SnapshotHit
 from openmind.application.searching.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
 from openmind.domain.arguments import text, whole_number
-from openmind.domain.errors import EmptyQuery, ProviderError, SourceNotFound, StoreDamaged, UsageError
+from openmind.domain.errors import EmptyQuery, ProviderError, SourceDisabled, SourceNotFound, StoreDamaged, UsageError
 from openmind.domain.function_words import ENGLISH
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable
@@ -88,6 +88,7 @@ class SearchService:
             EmptyQuery: the query has no text.
             UsageError: the query is too long, or a limit is out of bounds.
             SourceNotFound: a filter names a source that is not there.
+            SourceDisabled: a filter names a source that is not to be searched now.
             StoreError: the catalog cannot be read.
         """
         began = self.clock()
@@ -169,7 +170,7 @@ class SearchService:
                 return None
             sources = snapshot.sources()
             allowed = self._allowed(sources)
-            wanted = _wanted(allowed, filters)
+            wanted = _wanted(sources, allowed, filters)
             counts = self.tally.of(snapshot, table, None if self.scope is None else allowed)
             everything = ChunkFilter(
                 visible=snapshot.visibility(table.id),
@@ -247,8 +248,11 @@ def whole(query: str, analysed: AnalysedQuery) -> tuple[str, ...]:
     return run if 1 < len(run) <= LONGEST_RUN else ()
 
 
-def _wanted(allowed: frozenset[SourceId], filters: SearchFilters) -> frozenset[SourceId]:
+def _wanted(sources: tuple[Source, ...], allowed: frozenset[SourceId], filters: SearchFilters) -> frozenset[SourceId]:
+    disabled = {source.id for source in sources if not source.enabled}
     for source_id in filters.source_ids:
+        if source_id in disabled:
+            raise SourceDisabled(source_id)
         if source_id not in allowed:
             raise SourceNotFound(f"There is no source {source_id}", hint="`openmind source list` shows them.")
     return frozenset(filters.source_ids) or allowed
