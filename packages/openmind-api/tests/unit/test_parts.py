@@ -117,7 +117,7 @@ def test_every_error_has_a_status_that_the_contract_knows() -> None:
             yield from leaves(child)
 
     kinds = [kind for kind in leaves(errors.OpenMindError) if kind.__module__ == errors.__name__]
-    assert {contract.status_of(kind) for kind in kinds} <= {400, 403, 404, 409, 422, 429, 500, 503}
+    assert {contract.status_of(kind) for kind in kinds} <= {400, 403, 404, 409, 422, 429, 500, 503, 507}
 
 
 def line(number: int = 1) -> AccessLine:
