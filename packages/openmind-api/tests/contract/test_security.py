@@ -752,7 +752,7 @@ def test_s20_nothing_is_unpickled_or_evaluated() -> None:
 )
 def test_s21_texts_are_never_code(shared, text) -> None:
     assert shared.post("/search", {"query": text}).status_code == 200
-    assert shared.post("/search", {"query": "rent", "folder": f"/{text}"}).status_code == 200
+    assert shared.post("/search", {"query": "rent", "folder": f"/{text}"}).status_code in {200, 422}
     assert shared.post("/search", {"query": "rent", "extensions": [text or "x"]}).status_code in {200, 422}
     assert shared.get("/status").json()["indexed_files"] == 3
 

@@ -50,7 +50,8 @@ class NewSource(Body, kw_only=True):
 
     def __post_init__(self) -> None:
         # The folder in which the server happened to be started is nothing that a client knows.
-        require_absolute("path", self.path.replace("~", "/", 1) if self.path.startswith("~") else self.path)
+        if not self.path.startswith("~"):
+            require_absolute("path", self.path)
 
 
 class SourceChange(Body, kw_only=True):
@@ -104,6 +105,8 @@ class Narrowed(Body, kw_only=True):
     def __post_init__(self) -> None:
         if self.folder is not None:
             require_absolute("folder", self.folder)
+            if "\0" in self.folder:
+                raise ValueError("`folder` must not contain NUL")
             self.folder = os.path.normpath(self.folder)  # a filter by name: links are not followed
 
     def filters(self) -> SearchFilters:
@@ -181,8 +184,6 @@ def require_absolute(name: str, path: str) -> None:
     Raises:
         ValueError: the decoder makes it a refusal of that field.
     """
-    if "\0" in path:
-        raise ValueError(f"`{name}` must not contain NUL")
     if not Path(path).is_absolute():
         raise ValueError(f"`{name}` must be an absolute path")
 
