@@ -24,9 +24,9 @@ def test_whoever_comes_second_learns_the_address_of_the_first(path: Path) -> Non
 def test_who_serves_a_home_can_be_asked_without_a_trace(path: Path) -> None:
     assert server_of(path) == ""
     assert not path.exists()
-    with sole_server(path) as announce:
+    with sole_server(path) as server:
         assert server_of(path) == "by another process"
-        announce("http://127.0.0.1:8765")
+        server.announce("http://127.0.0.1:8765")
         assert server_of(path) == "at http://127.0.0.1:8765"
     assert server_of(path) == ""
 
