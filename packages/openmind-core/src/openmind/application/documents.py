@@ -84,7 +84,7 @@ class DocumentService:
         with self.storage.catalog.reading() as snapshot:
             disabled = {source.id for source in snapshot.sources() if not source.enabled}
         if source_id in disabled:
-            raise SourceDisabled(str(source_id))
+            raise SourceDisabled.of(str(source_id))
         found: list[FileRecord] = []
         while len(found) < limit:
             page = self.list(reasons=reasons, source_id=source_id, after=after, limit=MAX_PAGE if disabled else limit)
@@ -141,7 +141,7 @@ def _searchable(snapshot: CatalogReader, file_id: FileId) -> FileRecord:
     if record is None or record.live_generation is None:
         raise _no_document(file_id)
     if not snapshot.source(record.source_id).enabled:
-        raise SourceDisabled(record.source_id)
+        raise SourceDisabled.of(record.source_id)
     return record
 
 

@@ -14,7 +14,7 @@
 None derives from `ValueError`: frameworks take that for a signal of their own.
 """
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from openmind.domain.files import FileReason
 from openmind.domain.sentences import as_message
@@ -77,8 +77,10 @@ class SourceDisabled(SourceError):
 
     code = "source.disabled"
 
-    def __init__(self, source_id: str) -> None:
-        super().__init__(
+    @classmethod
+    def of(cls, source_id: str) -> Self:
+        """Say which source it is, and how to enable it."""
+        return cls(
             f"The source {source_id} is disabled: it is neither read nor searched",
             hint=f"Enable it: `openmind source set {source_id} --enable`.",
         )

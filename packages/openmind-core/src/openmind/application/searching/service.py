@@ -252,7 +252,7 @@ def _wanted(sources: tuple[Source, ...], allowed: frozenset[SourceId], filters: 
     disabled = {source.id for source in sources if not source.enabled}
     for source_id in filters.source_ids:
         if source_id in disabled:
-            raise SourceDisabled(source_id)
+            raise SourceDisabled.of(source_id)
         if source_id not in allowed:
             raise SourceNotFound(f"There is no source {source_id}", hint="`openmind source list` shows them.")
     return frozenset(filters.source_ids) or allowed
