@@ -85,7 +85,7 @@ def route(own: str, blob: Blob) -> str:
         own = "text"  # what begins like a document comes here under any name
     head = read_start(blob, SNIFF_BYTES)
     if not head and own not in _TEXTUAL:
-        raise ExtractionFailed("the file is empty: not a single byte", reason=FileReason.EMPTY)
+        raise ExtractionFailed("there is not a single byte in it", reason=FileReason.EMPTY)
     kind = sniff(head)
     if kind is FileKind.UNKNOWN and own not in _TEXTUAL and _is_text(blob, certainly=own == "image"):
         return "csv" if own == "sheets" else "text"
