@@ -7,7 +7,7 @@ from attrs import define, evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openmind.application.recovering.suspicion import SUSPECT
-from openmind.application.searching.service import SAYS_NOTHING, SearchService
+from openmind.application.searching.service import SearchService
 from openmind.domain.documents import Place
 from openmind.domain.errors import (
     EmptyQuery,
@@ -277,7 +277,7 @@ def test_a_source_that_is_not_there_is_an_error(kitchen: Shelf) -> None:
 # Refusals
 
 
-@pytest.mark.parametrize("query", ["", "  ", "\n\t", '""', '" „“ "', "\0"])
+@pytest.mark.parametrize("query", ["", "  ", "\n\t"])
 def test_a_blank_query_is_refused(kitchen: Shelf, query: str) -> None:
     with pytest.raises(EmptyQuery):
         find(kitchen, query)
@@ -481,7 +481,7 @@ def test_whatever_is_typed_is_a_query(query: str) -> None:
     shelf = Shelf()
     shelf.put("/notes/bread.md", "Bake the bread for forty minutes. C++ 中文 E-1042")
 
-    if not query.strip().strip(SAYS_NOTHING):
+    if not query.strip():
         with pytest.raises(EmptyQuery):
             find(shelf, query)
     else:

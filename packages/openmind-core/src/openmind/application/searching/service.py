@@ -1,6 +1,5 @@
 """Search: what is asked, of which files, and how it ended."""
 
-import string
 import time
 from collections.abc import Callable
 from functools import partial
@@ -37,8 +36,6 @@ from openmind.ports.catalog import Catalog, MemoryCounts
 from openmind.ports.chunk_store import ChunkFilter, ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
 
-SAYS_NOTHING = string.whitespace + "\0" + '"“”„‟«»'
-"""Blanks, and quotes around nothing."""
 LONGEST_RUN = 4
 """Longer queries have enough other words to be found by."""
 ATTEMPTS = 3
@@ -225,7 +222,7 @@ def checked(request: SearchRequest) -> str:
         EmptyQuery, UsageError
     """
     query = text(request.query, "the query").strip()
-    if not query.strip(SAYS_NOTHING):
+    if not query:
         raise EmptyQuery("There is nothing to look for", hint="Say in a few words what you look for.")
     if len(query) > MAX_QUERY_CHARS:
         raise UsageError(
