@@ -308,6 +308,7 @@ def test_a_home_whose_migration_is_killed_is_brought_up_to_date_by_the_next_job(
         older.execute(f"ALTER TABLE index_jobs DROP COLUMN {column}")
     for column in ("vectors_wanted", "vectors_made"):
         older.execute(f"ALTER TABLE index_runs DROP COLUMN {column}")
+    older.execute("ALTER TABLE files DROP COLUMN ctime_ns")
     older.execute("PRAGMA user_version = 2")
     older.commit()
     older.close()
