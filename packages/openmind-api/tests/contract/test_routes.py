@@ -259,7 +259,7 @@ def test_what_cannot_be_a_source_is_refused(world, api) -> None:
     problem(api.post("/sources", {"path": str(world.notes / "nowhere")}), 400, "source.missing")
     problem(api.post("/sources", {"path": str(world.notes / "rent.md")}), 400, "source.not_a_folder")
     problem(api.post("/sources", {"path": "/"}), 400, "source.forbidden")
-    problem(api.post("/sources", {"path": "/a\0b"}), 400, "source.missing")
+    problem(api.post("/sources", {"path": "/a\0b"}), 400, "usage")
     problem(api.post("/sources", {"path": str(world.notes)}), 409, "source.exists")
     problem(api.post("/sources", {"path": str(world.notes / "plants")}), 409, "source.overlaps")
 
