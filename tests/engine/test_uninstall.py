@@ -97,8 +97,8 @@ def test_a_home_that_is_closed_to_the_person_is_told(home: Path) -> None:
 
 def test_a_home_that_is_served_stays_until_its_server_ends(home: Path) -> None:
     uninstalling = service(home)
-    with sole_server(home / "serve.lock") as announce:
-        announce("http://127.0.0.1:8765")
+    with sole_server(home / "serve.lock") as server:
+        server.announce("http://127.0.0.1:8765")
         plan = uninstalling.plan()
         assert plan.server == "at http://127.0.0.1:8765"
         with pytest.raises(HomeServed, match=r"http://127\.0\.0\.1:8765"):

@@ -127,7 +127,10 @@ def _talk(blob: Blob, tools: ExtractionTools) -> Parts:
 
 def _swell(blob: Blob, tools: ExtractionTools) -> Parts:
     yield Segment(text="page one")
-    held = [bytes(10_000_000).replace(b"\0", b"x") for _ in range(500)]
+    held = []
+    for _ in range(500):
+        held.append(b"x" * 10_000_000)
+        time.sleep(0.01)  # whoever looks on has the time to see it, while it costs little processor time
     yield Segment(text=str(len(held)))
 
 
