@@ -2,7 +2,7 @@ import time
 
 import pytest
 from openmind.domain.documents import Place
-from openmind.domain.headings import below_headings, names_of
+from openmind.domain.headings import names_of, without_headings
 
 
 @pytest.mark.parametrize(
@@ -20,29 +20,28 @@ from openmind.domain.headings import below_headings, names_of
     ],
 )
 def test_headings_that_a_passage_is_shown_under_are_no_part_of_it(text: str) -> None:
-    assert below_headings(text, ["The pump", "Before the frost"]).strip() == "Drain the pump."
+    assert without_headings(text, ["The pump", "Before the frost"]).strip() == "Drain the pump."
 
 
 @pytest.mark.parametrize(
     "text",
     [
         "Before the frost comes, drain the pump.",
-        "Drain the pump.\n## Before the frost\nOpen the valve.",
         "## Another heading\nBefore the frost\n",
         "## Before the frost\n\n",
         "",
     ],
 )
 def test_everything_else_a_passage_opens_with_stays(text: str) -> None:
-    assert below_headings(text, ["The pump", "Before the frost"]) == text
+    assert without_headings(text, ["The pump", "Before the frost"]) == text
 
 
 def test_a_heading_is_left_out_once() -> None:
-    assert below_headings("# Rent\n\nRent\nis due.", ["Rent", "Rent"]).strip() == "Rent\nis due."
+    assert without_headings("# Rent\n\nRent\nis due.", ["Rent", "Rent"]).strip() == "Rent\nis due."
 
 
 def test_marks_of_markup_in_a_heading_are_taken_as_they_stand() -> None:
-    assert below_headings("# **C++** (*a* | b)?\nText", ["**C++** (*a* | b)?"]) == "Text"
+    assert without_headings("# **C++** (*a* | b)?\nText", ["**C++** (*a* | b)?"]) == "Text"
 
 
 def test_small_sections_that_became_one_passage_have_several_names() -> None:
@@ -55,6 +54,19 @@ def test_small_sections_that_became_one_passage_have_several_names() -> None:
 def test_no_passage_takes_long_to_look_at(text: str) -> None:
     began = time.process_time()
 
-    assert below_headings(text, ["a", "a b " * 20, "x"]) == text
+    assert without_headings(text, ["a", "a b " * 20, "x"]) == text
 
     assert time.process_time() - began < 1
+
+
+def test_marked_headings_of_small_sections_that_became_one_passage_go_too() -> None:
+    text = "# Bread\nEight loaves.\n\n## Soup\nOf pumpkin.\nSoup\nis hot.\n## Cider\nFrom plot 3."
+
+    assert without_headings(text, ["Bread", "Soup", "Cider"]).split("\n") == [
+        "Eight loaves.",
+        "",
+        "Of pumpkin.",
+        "Soup",
+        "is hot.",
+        "From plot 3.",
+    ]

@@ -1,4 +1,4 @@
-"""Headings: what a hit is shown under, and where the passage below them begins."""
+"""Headings: what a hit is shown under, and the passage without them."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -27,23 +27,18 @@ def names_of(title: str, locator: Locator) -> Iterator[str]:
             yield from place.label.split(TOGETHER)
 
 
-def below_headings(text: str, names: Iterable[str]) -> str:
-    """Return a passage without the headings it opens with, as far as they are among `names`.
+def without_headings(text: str, names: Iterable[str]) -> str:
+    """Return a passage without those of `names` that it opens with as headings, or marks as such further down.
 
-    A heading stands on lines of its own, whatever marks it as one: `## Name`, `Name ##`, or a line drawn below it.
-    A passage of nothing but headings is returned as it is.
+    A heading stands on lines of its own, whatever marks it as one: `## Name`, `Name ##`, or a line drawn below it. In
+    the middle of a passage only `## Name` is one for sure. A passage of nothing but headings is returned as it is.
     """
-    left = [pattern for name in dict.fromkeys(names) if (pattern := _opening(name)) is not None]
+    spelled = [r"\s++".join(map(re.escape, words)) for name in dict.fromkeys(names) if (words := name.split())]
+    openings = [re.compile(rf"\s*+(?:{_RULER})?{_MARK}{name}{_CLOSE}(?:{_RULER})?", re.IGNORECASE) for name in spelled]
     rest = text
-    while found := next((found for pattern in left if (found := pattern.match(rest))), None):
+    while found := next((found for pattern in openings if (found := pattern.match(rest))), None):
         rest = rest[found.end() :]
-        left.remove(found.re)
+        openings.remove(found.re)
+    for name in spelled:
+        rest = re.sub(rf"^[^\S\n]*+[#=*]{{1,9}}+[^\S\n]++{name}{_CLOSE}", "", rest, flags=re.IGNORECASE | re.MULTILINE)
     return rest if rest.strip() else text
-
-
-def _opening(name: str) -> re.Pattern[str] | None:
-    words = name.split()
-    if not words:
-        return None
-    spelled = r"\s++".join(map(re.escape, words))
-    return re.compile(rf"\s*+(?:{_RULER})?{_MARK}{spelled}{_CLOSE}(?:{_RULER})?", re.IGNORECASE)

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from openmind.domain.clusters import border
-from openmind.domain.headings import below_headings
+from openmind.domain.headings import without_headings
 from openmind.domain.matching import Match, Span, matches, merged
 from openmind.domain.queries import AnalysedQuery
 
@@ -31,7 +31,7 @@ def snippet(
     Returns:
         The snippet, and the places in it that match as (start, end) offsets, ascending and disjoint.
     """
-    line = " ".join(below_headings(text, names).split())
+    line = " ".join(without_headings(text, names).split())
     found = matches(line, query)
     if len(line) <= width:
         return line, merged((match.start, match.end) for match in found)
