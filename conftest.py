@@ -6,6 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Whoever runs the suite sees what everybody saw; `--hypothesis-profile=default` looks for new counter-examples.
+settings.register_profile("same", derandomize=True)
+settings.load_profile("same")
 
 
 def pytest_configure() -> None:

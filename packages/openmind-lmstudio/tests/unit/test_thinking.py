@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from openmind.domain.answers import AnswerReasoning, AnswerRestarted, AnswerText
 from openmind_lmstudio.thinking import ThoughtFilter, without_thoughts
 
-PLAIN = st.text(st.characters(blacklist_characters="<>"), min_size=1).filter(lambda text: text.strip() == text)
+# No mark can begin, and none can stand in code.
+PLAIN = st.text(st.characters(exclude_characters="<>`~"), min_size=1).filter(lambda text: text.strip() == text)
 
 
 def told(text: str, places: list[int], thoughts: ThoughtFilter | None = None) -> tuple[str, str]:
