@@ -43,7 +43,7 @@ def ask(
     request = AskRequest(question=" ".join(question), limit=limit, reasoning=reasoning)
     with open_memory(create=False) as memory:
         answer = memory.asking.ask(request) if json else answered(memory, request, stream=streamed)
-        notices = [told for told in (memory.trouble(), under_way_notice(memory.jobs.under_way())) if told]
+        notices = [told for told in (memory.trouble(), under_way_notice(memory.jobs.latest())) if told]
     if not json:
         for notice in notices:
             note(notice)

@@ -68,7 +68,7 @@ def search(
             notices.append(how_to_begin(memory.sources.list()))
         if trouble := memory.trouble():
             notices.append(trouble)
-        if more_to_come := under_way_notice(memory.jobs.under_way()):
+        if more_to_come := under_way_notice(memory.jobs.latest()):
             notices.append(more_to_come)
         elif unread := unread_notice(memory.jobs.last_run()):
             notices.append(unread)

@@ -145,6 +145,16 @@ class IndexJob:
         return (now - datetime.fromisoformat(self.updated_at)).total_seconds() > STUCK_S
 
 
+def latest_of(job: IndexJob | None, run: IndexRun | None) -> IndexJob | IndexRun | None:
+    """Which of the last job and the last run tells what goes on, else what began last. A job tells of its own runs."""
+    if run is None or (job is not None and not job.state.finished):
+        return job
+    if not run.state.finished:
+        return run
+    in_the_foreground = run.job_id is None
+    return run if in_the_foreground and (job is None or run.started_at > job.started_at) else job
+
+
 @frozen(kw_only=True)
 class IndexReport:
     """What a finished run tells."""

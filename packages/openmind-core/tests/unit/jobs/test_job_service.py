@@ -68,14 +68,14 @@ def test_a_later_run_in_the_foreground_is_shown_instead_of_a_job_that_failed(wor
     service = world.service()
     job = service.start()
     world.processes.end(job.process)
-    assert service.under_way().id == job.id
+    assert service.latest().id == job.id
     world.clock.sleep(60)
     at = service.now().isoformat()
     run = IndexRun(id=RunId("run_1"), started_at=at, finished_at=at, state=JobState.COMPLETED)
     with world.catalog.writing() as session:
         session.save_run(run)
 
-    assert service.under_way() == run
+    assert service.latest() == run
 
 
 def test_a_job_whose_worker_cannot_be_started_has_failed_with_the_reason(world) -> None:

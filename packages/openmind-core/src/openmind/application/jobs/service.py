@@ -10,7 +10,7 @@ from attrs import frozen
 from openmind.domain.errors import IndexingBusy, JobActive, JobNotFound, OpenMindError, StoreError
 from openmind.domain.ids import JobId, new_job_id
 from openmind.domain.job_states import JobAction, next_state
-from openmind.domain.jobs import RUN_DIED, IndexJob, IndexRun, JobState, ProcessMark
+from openmind.domain.jobs import RUN_DIED, IndexJob, IndexRun, JobState, ProcessMark, latest_of
 from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.sources import require_readable
 from openmind.ports.catalog import Catalog, CatalogReader, CatalogWriter
@@ -89,24 +89,9 @@ class JobService:
         except StoreError:  # where nothing can be written, the truth can still be told
             return believable
 
-    def under_way(self) -> IndexJob | IndexRun | None:
-        """What goes on, else what ended last: a run in the foreground has no job."""
-        job = self.current()
-        if job is not None and not job.state.finished:
-            return job
-        run = self.last_run()
-        if run is None or not run.state.finished:
-            return run or job
-        later = job is not None and run.job_id is None and run.started_at > job.started_at
-        return run if later else job
-
     def latest(self) -> IndexJob | IndexRun | None:
-        """What goes on, else what ended last, a run in the foreground too; None before the first."""
-        found, run = self.under_way(), self.last_run()
-        if run is None or run.job_id is not None or isinstance(found, IndexRun):
-            return found
-        newer = found is None or (found.state.finished and found.started_at < run.started_at)
-        return run if newer else found
+        """What goes on, else what began last: a run in the foreground has no job. None before the first."""
+        return latest_of(self.current(), self.last_run())
 
     def last_run(self) -> IndexRun | None:
         """The run that began last, as it really is; None before the first."""
