@@ -304,9 +304,9 @@ def test_a_home_whose_migration_is_killed_is_brought_up_to_date_by_the_next_job(
         before = found(memory)
     catalog = place.home / "openmind.sqlite"
     older = sqlite3.connect(catalog)
-    for column in ("vectors_wanted", "vectors_made", "worked_s"):
+    for column in ("vectors_wanted", "vectors_made", "per_second"):
         older.execute(f"ALTER TABLE index_jobs DROP COLUMN {column}")
-    for column in ("vectors_wanted", "vectors_made"):
+    for column in ("vectors_wanted", "vectors_made", "per_second"):
         older.execute(f"ALTER TABLE index_runs DROP COLUMN {column}")
     older.execute("ALTER TABLE files DROP COLUMN ctime_ns")
     older.execute("PRAGMA user_version = 2")

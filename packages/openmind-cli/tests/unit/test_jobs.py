@@ -6,9 +6,7 @@ import attrs
 import pytest
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
-from openmind.domain.pace import average_pace
 from openmind_cli.render.jobs import (
-    Watch,
     history_rows,
     job_of,
     print_history,
@@ -29,20 +27,20 @@ def a_job(**changes: object) -> IndexJob:
         "current_file": "/home/me/a\nb.md",
         "started_at": BEGAN.isoformat(),
         "updated_at": (BEGAN + timedelta(seconds=10)).isoformat(),
-        "worked_s": 10.0,
+        "per_second": 10.0,
         "process": ProcessMark(pid=4711, started_at=1.0, boot_id="boot"),
     }
     return IndexJob(**(values | changes))
 
 
-def table(job: IndexJob | None, found=None, seconds: float = 10) -> dict[str, str]:
-    return dict(rows_of(job, found, BEGAN + timedelta(seconds=seconds)))
+def table(job: IndexJob | None, seconds: float = 10) -> dict[str, str]:
+    return dict(rows_of(job, BEGAN + timedelta(seconds=seconds)))
 
 
 def test_the_table_says_how_far_it_is() -> None:
     job = a_job()
 
-    rows = table(job, Watch().look(job))
+    rows = table(job)
 
     assert rows["state"] == "running (process 4711)"
     assert (rows["total files"], rows["processed"], rows["already indexed"]) == ("400", "200", "100")
@@ -53,41 +51,28 @@ def test_the_table_says_how_far_it_is() -> None:
 
 def test_without_a_job_it_is_idle() -> None:
     assert table(None) == {"state": "idle: nothing was indexed yet"}
-    assert status_object(None, None, BEGAN)["state"] == "idle"
-    assert status_object(None, None, BEGAN)["stuck"] is False
-
-
-def test_the_pace_is_that_of_the_last_seconds() -> None:
-    times = iter([0.0, 2.0, 4.0])
-    watch = Watch(clock=lambda: next(times))
-    for indexed in (0, 10, 60):
-        found = watch.look(a_job(tally=IndexTally(indexed=indexed, total=100)))
-
-    assert found is not None
-    assert (found.files_per_s, round(found.seconds_left, 3)) == (15.0, round(40 / 15, 3))
+    assert status_object(None, BEGAN)["state"] == "idle"
+    assert status_object(None, BEGAN)["stuck"] is False
 
 
 def test_vectors_that_follow_the_files_have_their_own_count_and_pace() -> None:
-    times = iter([0.0, 10.0])
-    watch = Watch(clock=lambda: next(times))
-    for made in (100, 1_200):
-        job = a_job(tally=IndexTally(indexed=400, total=400, vectors_wanted=5_000, vectors_made=made))
-        found = watch.look(job)
+    tally = IndexTally(indexed=400, total=400, vectors_wanted=5_000, vectors_made=1_200)
+    job = a_job(tally=tally, per_second=110.0)
 
-    rows = table(job, found)
+    rows = table(job)
     assert (rows["progress"], rows["vectors"]) == ("100 %", "1,200 of 5,000 passages (24 %)")
     assert rows["pace"] == "110.0 passages/s, about 35 s left"
-    shown = status_object(job, found, BEGAN)
+    shown = status_object(job, BEGAN)
     assert (shown["vectors_wanted"], shown["vectors_made"], shown["vectors_per_second"]) == (5_000, 1_200, 110.0)
     assert shown["files_per_second"] is None
     assert "vectors follow: 1,200 of 5,000 passages (24 %)" in under_way_notice(job)
-    assert average_pace(job) is None  # its time went to files
 
 
 def test_nothing_is_said_of_the_pace_of_a_job_that_rests() -> None:
     paused = a_job(state=JobState.PAUSED, error="the model server does not answer")
 
-    assert Watch().look(paused) is None
+    assert "pace" not in table(paused)
+    assert status_object(paused, BEGAN)["seconds_left"] is None
     assert table(paused)["reason"] == "the model server does not answer"
 
 
@@ -100,7 +85,7 @@ def test_progress_never_passes_a_hundred_and_nothing_found_is_no_progress() -> N
 
 def test_a_silent_job_shows_as_stuck() -> None:
     assert "stuck" in table(a_job(), seconds=120)["state"]
-    assert status_object(a_job(), None, BEGAN + timedelta(seconds=120))["stuck"] is True
+    assert status_object(a_job(), BEGAN + timedelta(seconds=120))["stuck"] is True
 
 
 def test_a_finished_job_says_how_long_it_took() -> None:
@@ -119,7 +104,7 @@ def test_a_run_in_the_foreground_is_shown_without_a_job() -> None:
     job = job_of(run)
 
     assert table(job)["job"].startswith("none")
-    assert status_object(job, None, BEGAN)["job_id"] is None
+    assert status_object(job, BEGAN)["job_id"] is None
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,20 @@ from openmind_cli.render.current_file import CurrentFile
 from openmind_cli.render.progress import PlainProgress, progress_text, shown_progress
 
 
-def an_event(indexed: int, total: int, state: JobState = JobState.RUNNING, notice: str = "") -> Progress:
-    return Progress(state=state, tally=IndexTally(indexed=indexed, total=total), notice=notice)
+def an_event(
+    indexed: int, total: int, state: JobState = JobState.RUNNING, *, rate: float = 0.0, notice: str = ""
+) -> Progress:
+    return Progress(state=state, tally=IndexTally(indexed=indexed, total=total), per_second=rate, notice=notice)
 
 
 def test_a_line_tells_count_share_rate_and_what_is_left() -> None:
-    assert progress_text(an_event(300, 1_000), 5.0) == "running: 300 of 1,000 files (30 %), 60 files/s, 12 s left"
+    assert progress_text(an_event(300, 1_000, rate=60.0)) == "running: 300 of 1,000 files (30 %), 60 files/s, 12 s left"
 
 
 def test_nothing_is_foretold_before_anything_is_done() -> None:
-    assert progress_text(an_event(0, 10), 0.0) == "running: 0 of 10 files (0 %)"
-    assert progress_text(an_event(0, 0, JobState.DISCOVERING), 1.0) == "discovering"
-    assert progress_text(an_event(0, 7, JobState.DISCOVERING), 1.0) == "discovering: 7 files found"
+    assert progress_text(an_event(0, 10)) == "running: 0 of 10 files (0 %)"
+    assert progress_text(an_event(0, 0, JobState.DISCOVERING)) == "discovering"
+    assert progress_text(an_event(0, 7, JobState.DISCOVERING)) == "discovering: 7 files found"
 
 
 def at(path: str, *, page: int = 0, pages: int = 0, recognising: bool = False) -> Progress:
@@ -46,7 +48,7 @@ def test_while_text_is_recognised_the_page_is_told_and_the_time_that_its_file_wi
         "recognised scan.pdf, page 2 of 300, 29 min 48 s left for it",
         "recognised scan.pdf, page 3 of 300, 29 min 42 s left for it",
     ]
-    line = progress_text(at(path, recognising=True), 9.0, told[0])
+    line = progress_text(at(path, recognising=True), told[0])
     assert line == "running: 3 of 5 files (60 %), recognised scan.pdf, page 1 of 300"
 
 
@@ -109,7 +111,7 @@ def test_plain_progress_writes_a_line_every_few_seconds() -> None:
 
     progress(an_event(0, 5, JobState.DISCOVERING))
     for done in (0, 10, 60, 70):
-        progress(an_event(done, 100))
+        progress(an_event(done, 100, rate=12.0 * bool(done)))
 
     assert stream.getvalue().splitlines() == [
         "discovering: 5 files found",
@@ -149,4 +151,4 @@ def test_quiet_progress_writes_nothing(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_run_that_ended_says_what_is_without_vectors(made: int, told: str) -> None:
     tally = IndexTally(total=5, indexed=5, vectors_wanted=1, vectors_made=made)
 
-    assert progress_text(Progress(state=JobState.COMPLETED, tally=tally), 1.0) == f"completed: every file is read{told}"
+    assert progress_text(Progress(state=JobState.COMPLETED, tally=tally)) == f"completed: every file is read{told}"

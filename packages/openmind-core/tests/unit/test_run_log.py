@@ -52,3 +52,32 @@ def test_a_run_whose_process_died_ended_with_its_last_sign_of_life() -> None:
     with catalog.reading() as snapshot:
         ended = {run.id: (run.state, run.finished_at) for run in snapshot.runs(limit=9)}
     assert ended == {"run_1": (JobState.FAILED, last), "run_2": (JobState.FAILED, began)}
+
+
+def test_the_pace_that_is_told_and_saved_begins_anew_after_a_pause() -> None:
+    heard: list[Progress] = []
+    catalog, times = MemoryCatalog(), [0.0]
+    log = RunLog(
+        catalog=catalog,
+        run=IndexRun(id=RunId("run_1"), started_at="t", state=JobState.DISCOVERING),
+        sink=heard.append,
+        now=lambda: datetime(2026, 1, 2, tzinfo=UTC),
+        clock=lambda: times[0],
+    )
+    log.count(total=1_000, already_indexed=400)
+
+    for state, seconds, indexed in (
+        (JobState.RUNNING, 100.0, 100),
+        (JobState.PAUSED, 5_000.0, 0),
+        (JobState.RUNNING, 20.0, 10),
+    ):
+        log.state(state)
+        times[0] += seconds
+        log.count(indexed=indexed)
+        log.beat(force=True)
+
+    assert [event.per_second for event in heard] == [0.0, 1.0, 0.0, 0.0, 0.0, 0.5]
+    with catalog.reading() as snapshot:
+        saved = snapshot.run(RunId("run_1"))
+    assert saved is not None
+    assert saved.per_second == 0.5

@@ -360,7 +360,7 @@ def test_a_catalog_of_every_earlier_version_gets_the_tables_of_today(tmp_path: P
         job = snapshot.job(JobId("job_1"))
 
     assert shape(old.path) == shape(new.path)
-    assert (job.tally.indexed, job.tally.vectors_wanted, job.worked_s) == (7, 0, 0.0)
+    assert (job.tally.indexed, job.tally.vectors_wanted, job.per_second) == (7, 0, 0.0)
 
 
 def test_a_catalog_of_before_the_totals_has_its_files_counted(tmp_path: Path) -> None:
@@ -372,7 +372,7 @@ def test_a_catalog_of_before_the_totals_has_its_files_counted(tmp_path: Path) ->
             "DROP TABLE file_totals; PRAGMA user_version = 1;"
             "ALTER TABLE index_runs DROP COLUMN vectors_wanted; ALTER TABLE index_runs DROP COLUMN vectors_made;"
             "ALTER TABLE index_jobs DROP COLUMN vectors_wanted; ALTER TABLE index_jobs DROP COLUMN vectors_made;"
-            "ALTER TABLE index_jobs DROP COLUMN worked_s; ALTER TABLE files DROP COLUMN ctime_ns;"
+            "ALTER TABLE index_jobs DROP COLUMN per_second; ALTER TABLE index_runs DROP COLUMN per_second; ALTER TABLE files DROP COLUMN ctime_ns;"
             "CREATE INDEX files_counted ON files(source_id, reason, live_generation, chunk_count, missing_vectors);"
         )
 

@@ -7,12 +7,10 @@ from openmind import OpenMind, open_memory
 from openmind.domain.contract import job_object, run_object
 from openmind.domain.ids import JobId
 from openmind.domain.jobs import IndexJob, JobState
-from openmind.domain.pace import average_pace
 
 from openmind_cli.exit_codes import OK
 from openmind_cli.parameters import HistoryLimit, Json, Switch
 from openmind_cli.render.jobs import (
-    Watch,
     job_lines,
     job_of,
     now,
@@ -79,11 +77,10 @@ def status(*, once: Switch = False, json: Json = False) -> int:
         if not json and not once and is_terminal() and _goes_on(job):
             _follow(memory)
             return OK
-    found = average_pace(job) if job else None
     if json:
-        print_object(status_object(job, found, now()))
+        print_object(status_object(job, now()))
     else:
-        print_lines(job_lines(rows_of(job, found, now())))
+        print_lines(job_lines(rows_of(job, now())))
     return OK
 
 
@@ -154,13 +151,13 @@ def _steered(job: IndexJob, *, json: bool) -> int:
 def _follow(memory: OpenMind) -> None:
     from rich.live import Live
 
-    watch, job = Watch(), job_of(memory.jobs.latest())
+    job = job_of(memory.jobs.latest())
     try:
-        with Live(_table(job, watch), auto_refresh=False, vertical_overflow="visible") as live:
+        with Live(_table(job), auto_refresh=False, vertical_overflow="visible") as live:
             while _goes_on(job):
                 time.sleep(LOOK_EVERY_S)
                 job = job_of(memory.jobs.latest())
-                live.update(_table(job, watch), refresh=True)
+                live.update(_table(job), refresh=True)
     except KeyboardInterrupt:
         return  # which is how one leaves
 
@@ -169,15 +166,14 @@ def _goes_on(job: IndexJob | None) -> bool:
     return job is not None and not job.state.finished
 
 
-def _table(job: IndexJob | None, watch: Watch) -> "Table":
+def _table(job: IndexJob | None) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    found = watch.look(job) if job else None
     title = "Indexing (Ctrl-C leaves; it goes on)" if _goes_on(job) else "Indexing has ended"
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in rows_of(job, found, now()):
+    for name, value in rows_of(job, now()):
         table.add_row(Text(name), Text(value))
     return table

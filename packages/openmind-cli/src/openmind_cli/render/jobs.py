@@ -1,15 +1,12 @@
 """Background jobs: one at a glance, a table that follows one, and what earlier runs did."""
 
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from attrs import define, field
 from openmind.domain.contract import Object, job_object
 from openmind.domain.ids import JobId
-from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, progress_of
-from openmind.domain.pace import Pace, average_pace, pace
+from openmind.domain.jobs import IndexJob, IndexRun, JobState, progress_of
+from openmind.domain.pace import Pace, pace_of
 from openmind.domain.sentences import as_sentence
 
 from openmind_cli.render.amounts import between, count, duration, moment
@@ -19,34 +16,12 @@ from openmind_cli.render.progress import vectors_text
 from openmind_cli.terminal import is_terminal
 
 WIDTH = 17
-WINDOW = 20
-"""Looks that the pace is taken over: some ten seconds."""
 BAR_WIDTH = 30
 
 
 def now() -> datetime:
     """The time."""
     return datetime.now(UTC)
-
-
-@define
-class Watch:
-    """Watches a job from look to look, and so knows its pace better than any average."""
-
-    clock: Callable[[], float] = time.monotonic
-    _seen: deque[tuple[float, IndexTally]] = field(factory=lambda: deque(maxlen=WINDOW), init=False)
-    _job: str = field(default="", init=False)
-
-    def look(self, job: IndexJob) -> Pace | None:
-        """Take a look at the job; None while nothing can be said of its pace."""
-        if job.id != self._job or job.state is not JobState.RUNNING:
-            self._job = job.id
-            self._seen.clear()
-        if job.state is not JobState.RUNNING:
-            return None
-        self._seen.append((self.clock(), job.tally))
-        (then, before), (at, after) = self._seen[0], self._seen[-1]
-        return pace(before, after, at - then) or average_pace(job)
 
 
 def job_of(found: IndexJob | IndexRun | None) -> IndexJob | None:
@@ -63,7 +38,7 @@ def job_of(found: IndexJob | IndexRun | None) -> IndexJob | None:
         completed_at=found.finished_at,
         updated_at=found.heartbeat_at,
         process=found.process,
-        worked_s=between(found.started_at, found.heartbeat_at) or 0.0,
+        per_second=found.per_second,
     )
 
 
@@ -93,7 +68,7 @@ def unread_notice(run: IndexRun | None) -> str:
     return f"The last index run ended early{far}: what it did not read cannot be found; `openmind index` goes on."
 
 
-def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[tuple[str, str]]:
+def rows_of(job: IndexJob | None, at: datetime) -> Iterator[tuple[str, str]]:
     """The rows of the table: name and value."""
     if job is None:
         yield "state", "idle: nothing was indexed yet"
@@ -120,7 +95,7 @@ def rows_of(job: IndexJob | None, found: Pace | None, at: datetime) -> Iterator[
     yield "progress", progress_text(job)
     if tally.vectors_wanted:
         yield "vectors", vectors_text(tally)
-    if found is not None:
+    if found := _pace(job):
         yield "pace", pace_text(found)
     if job.current_file:
         yield "current file", one_line(job.current_file)
@@ -153,6 +128,10 @@ def next_step(job: IndexJob) -> str:
             return ""
 
 
+def _pace(job: IndexJob) -> Pace | None:
+    return pace_of(job.tally, job.per_second) if job.state is JobState.RUNNING else None
+
+
 def pace_text(found: Pace) -> str:
     """`12.5 files/s, about 3 min left`."""
     rate = f"{found.vectors_per_s:,.1f} passages/s" if found.vectors_per_s else f"{found.files_per_s:,.1f} files/s"
@@ -173,8 +152,9 @@ def job_lines(rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
         yield line(Span(f"{name:<{WIDTH}}", "dim"), value)
 
 
-def status_object(job: IndexJob | None, found: Pace | None, at: datetime) -> Object:
+def status_object(job: IndexJob | None, at: datetime) -> Object:
     """The job of the API, and what only a look at the clock tells."""
+    found = _pace(job) if job else None
     return {
         **job_object(job),
         "job_id": job.id or None if job else None,

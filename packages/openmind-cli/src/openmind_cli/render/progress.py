@@ -9,6 +9,7 @@ from typing import TextIO
 from attrs import define, field
 from openmind.domain.events import EventSink, Progress, ignore
 from openmind.domain.jobs import IndexTally, JobState
+from openmind.domain.pace import pace_of
 
 from openmind_cli.render.amounts import count, duration
 from openmind_cli.render.clean import one_line
@@ -38,7 +39,6 @@ class PlainProgress:
 
     stream: TextIO
     clock: Callable[[], float] = time.monotonic
-    _started: float | None = field(default=None, init=False)
     _told: float = field(default=0.0, init=False)
     _state: JobState | None = field(default=None, init=False)
     _current: CurrentFile = field(factory=CurrentFile, init=False)
@@ -48,23 +48,20 @@ class PlainProgress:
         at = self._current.words(event, now)
         if event.notice:
             self._write(one_line(event.notice))
-        if self._started is None and event.state is JobState.RUNNING:
-            self._started = now
         if event.state is not self._state or now - self._told >= EVERY_S:
             self._state, self._told = event.state, now
-            self._write(progress_text(event, now - self._started if self._started is not None else 0.0, at))
+            self._write(progress_text(event, at))
 
     def _write(self, text: str) -> None:
         self.stream.write(text + "\n")
         self.stream.flush()
 
 
-def progress_text(event: Progress, elapsed_s: float, at: str = "") -> str:
+def progress_text(event: Progress, at: str = "") -> str:
     """`running: 300 of 1,000 files (30 %), 60 files/s, 12 s left`.
 
     Args:
         event: how far the run is.
-        elapsed_s: since files are read.
         at: what is to be said of the current file; files are then no measure of the pace.
     """
     tally = event.tally
@@ -75,14 +72,19 @@ def progress_text(event: Progress, elapsed_s: float, at: str = "") -> str:
         missing = tally.vectors_wanted - tally.vectors_made
         return f"{state}: every file is read" + (f", {count(missing, 'passage')} without vectors" if missing else "")
     if tally.vectors_wanted:
-        return f"{state}: every file is read, vectors of {vectors_text(tally)}"
+        text = f"{state}: every file is read, vectors of {vectors_text(tally)}"
+        return ", ".join(filter(None, (text, rate_text(event))))
     text = f"{state}: {tally.processed:,} of {count(tally.total, 'file')} ({tally.progress:.0f} %)"
-    if at:
-        return f"{text}, {at}"
-    rate = tally.processed / elapsed_s if elapsed_s > 0 else 0.0
-    if rate and tally.processed < tally.total:
-        text += f", {rate:,.0f} files/s, {duration((tally.total - tally.processed) / rate)} left"
-    return text
+    return ", ".join(filter(None, (text, at or rate_text(event))))
+
+
+def rate_text(event: Progress) -> str:
+    """`60 files/s, 12 s left`; empty while that is not known."""
+    found = pace_of(event.tally, event.per_second)
+    if found is None:
+        return ""
+    rate = f"{found.vectors_per_s:,.0f} passages/s" if found.vectors_per_s else f"{found.files_per_s:,.0f} files/s"
+    return f"{rate}, {duration(found.seconds_left)} left"
 
 
 def vectors_text(tally: IndexTally) -> str:
@@ -94,24 +96,9 @@ def vectors_text(tally: IndexTally) -> str:
 @contextmanager
 def _bar(stream: TextIO) -> Iterator[EventSink]:
     from rich.console import RenderableType
-    from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, SpinnerColumn, TextColumn
     from rich.progress import Progress as Bar
     from rich.text import Text
-
-    class Rate(ProgressColumn):
-        """Files per second, or passages."""
-
-        def render(self, task: Task) -> Text:
-            if task.fields["at"]:
-                return Text()
-            speed = task.finished_speed or task.speed
-            return Text(f"{speed:,.0f} {task.fields['unit']}/s" if speed else "", style="progress.data.speed")
-
-    class Left(TimeRemainingColumn):
-        """Time left, where the pace of files tells it."""
-
-        def render(self, task: Task) -> Text:
-            return Text() if task.fields["at"] else super().render(task)
 
     class TwoLines(Bar):
         """The bar, and below it the file that is worth a word."""
@@ -128,22 +115,22 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
         TextColumn("{task.description}", markup=False),
         BarColumn(bar_width=20),
         TextColumn("{task.completed:,.0f}/{task.total:,.0f} {task.percentage:>3.0f} %", markup=False),
-        Rate(),
-        Left(),
+        TextColumn("{task.fields[pace]}", markup=False),
     )
     current = CurrentFile()
     with TwoLines(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=0, unit="files", at="")
+        task = bar.add_task("starting", total=0, pace="", at="")
 
         def show(event: Progress) -> None:
             if event.notice:
                 console.print(Text.assemble(("note: ", "bold yellow"), one_line(event.notice)))
             name, at = event.state.value.replace("_", " "), current.words(event, time.monotonic())
             tally = event.tally
-            done, total, unit = tally.processed, tally.total, "files"
+            done, total = tally.processed, tally.total
             if tally.vectors_wanted:
-                done, total, unit = tally.vectors_made, tally.vectors_wanted, "passages"
+                done, total = tally.vectors_made, tally.vectors_wanted
                 name, at = "vectors", ""
-            bar.update(task, description=name, completed=done, total=total, unit=unit, at=at)
+            pace = "" if at else rate_text(event)
+            bar.update(task, description=name, completed=done, total=total, pace=pace, at=at)
 
         yield show

@@ -28,7 +28,7 @@ from openmind.domain.errors import ConfigError, UsageError
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable, TableState
-from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState
+from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState, latest_of
 from openmind.domain.plugins import PluginReports
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
 from openmind.domain.sentences import as_sentence
@@ -207,10 +207,8 @@ class OpenMind:
 
 
 def _state_now(job: IndexJob | None, run: IndexRun | None) -> JobState | None:
-    """What goes on; a job has more to say than its run: that it is to pause, or has not begun."""
-    if job is not None and not job.state.finished:
-        return job.state
-    return run.state if run is not None and not run.state.finished else None
+    latest = latest_of(job, run)
+    return None if latest is None or latest.state.finished else latest.state
 
 
 def _added_since(run: IndexRun | None, sources: Iterable[Source]) -> tuple[str, ...]:

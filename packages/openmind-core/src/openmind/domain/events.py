@@ -21,6 +21,8 @@ class Progress:
     """The page that OCR has read, from 1; 0 for what has no pages."""
     pages: int = 0
     """How many the file has; 0 where that is not known."""
+    per_second: float = 0.0
+    """Files, or once every file is read passages, since it began or went on; 0.0 while that is not known."""
     notice: str = ""
     """A sentence for the person, once."""
 

@@ -118,6 +118,8 @@ class IndexRun:
     tally: IndexTally = IndexTally()
     current_file: str = ""
     error: str = ""
+    per_second: float = 0.0
+    """Files, or once every file is read passages, since it began or went on; 0.0 while that is not known."""
     job_id: JobId | None = None
 
 
@@ -135,8 +137,8 @@ class IndexJob:
     updated_at: str = ""
     """When its worker last gave a sign of life, or was woken; ISO 8601, UTC."""
     process: ProcessMark | None = None
-    worked_s: float = 0.0
-    """Seconds it spent on files; without the search for changes, and without pauses."""
+    per_second: float = 0.0
+    """See `IndexRun`."""
 
     def is_stuck(self, now: datetime) -> bool:
         """Whether its worker should have given a sign of life long ago. One that rests gives none."""

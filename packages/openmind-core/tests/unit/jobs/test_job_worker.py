@@ -8,7 +8,6 @@ from openmind.domain.errors import ConfigError, IndexingBusy, JobActive, JobNotF
 from openmind.domain.events import Progress
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexReport, IndexRun, IndexTally, JobState
-from openmind.domain.pace import Pace, average_pace
 
 LOST = "the model server does not answer"
 
@@ -267,36 +266,6 @@ def test_a_further_pass_goes_on_with_the_counts_of_the_job(world, job, script) -
         (5, 3, 1, 1, 30),
     ]
     assert (done.processed, done.indexed, done.already_indexed, done.skipped, done.chunks) == (5, 3, 1, 1, 30)
-
-
-def test_the_pace_of_a_job_leaves_out_the_search_for_changes_and_every_pause(world, job, script) -> None:
-    def step(progress, control):
-        progress(script.progress(JobState.DISCOVERING))
-        world.clock.sleep(100)
-        progress(script.progress(JobState.RUNNING))
-        world.clock.sleep(4)
-        progress(script.progress(JobState.PAUSED, done=1))
-        world.clock.sleep(1_000)
-        progress(script.progress(JobState.RUNNING, done=1))
-        world.clock.sleep(4)
-        progress(script.progress(JobState.RUNNING, done=2))
-        return script.report()
-
-    paces = []
-
-    def watched(progress, control):
-        def heard(told) -> None:
-            progress(told)
-            paces.append(average_pace(world.service().current()))
-
-        return step(heard, control)
-
-    at_work(world, job, script, watched)[1].carry_out(job.id)
-
-    assert world.service().current().worked_s == 8
-    assert paces[:2] == [None, None]
-    assert set(paces[2:4]) == {Pace(files_per_s=0.25, seconds_left=8.0)}
-    assert paces[-1] == Pace(files_per_s=0.25, seconds_left=4.0)
 
 
 def test_a_person_may_let_a_job_go_on_before_the_provider_is_back(world, job, script) -> None:

@@ -263,7 +263,14 @@ CHANGE_TIMED: Final = (
     "ALTER TABLE files ADD COLUMN ctime_ns INTEGER",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED, CHANGE_TIMED)
+RATED: Final = (
+    # How fast it goes since it began or went on; an average over all of its time says nothing after a pause.
+    "ALTER TABLE index_runs ADD COLUMN per_second REAL NOT NULL DEFAULT 0",
+    "ALTER TABLE index_jobs RENAME COLUMN worked_s TO per_second",
+    "UPDATE index_jobs SET per_second = 0",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED, CHANGE_TIMED, RATED)
 """Migration n brings a catalog from `user_version` n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -19,6 +19,7 @@ from openmind.domain.jobs import (
     IndexTally,
     JobState,
 )
+from openmind.domain.pace import Stretch
 from openmind.domain.paths import displayable
 from openmind.domain.recognition import PageNews
 from openmind.domain.unread import most_frequent
@@ -52,6 +53,7 @@ class RunLog:
     """The page that OCR has read last, while it is at the current file."""
     _counts: Counter[str] = field(factory=Counter, init=False)
     _promised: Counter[str] = field(factory=Counter, init=False)
+    _stretch: Stretch = field(factory=Stretch, init=False)
     _saved_at: float = field(default=float("-inf"), init=False)
     _told_at: float = field(default=float("-inf"), init=False)
 
@@ -88,6 +90,7 @@ class RunLog:
 
     def state(self, state: JobState) -> None:
         """Enter a state."""
+        self._stretch.end()
         self.run = attrs.evolve(self.run, state=state)
         self.beat(force=True)
 
@@ -124,7 +127,13 @@ class RunLog:
         """Write the run's row."""
         page = self._news.place if self._news else ""
         current = f"{self._current}, {page}" if page else self._current
-        self.run = attrs.evolve(self.run, heartbeat_at=self.now().isoformat(), tally=self.tally, current_file=current)
+        self.run = attrs.evolve(
+            self.run,
+            heartbeat_at=self.now().isoformat(),
+            tally=self.tally,
+            current_file=current,
+            per_second=self._per_second(),
+        )
         with self.catalog.writing() as session:
             session.save_run(self.run)
 
@@ -161,6 +170,9 @@ class RunLog:
                     wanted -= 1
                     self.fail(path, record.reason.value, record.error)
 
+    def _per_second(self) -> float:
+        return self._stretch.per_second(self.tally, self.clock()) if self.run.state is JobState.RUNNING else 0.0
+
     def _tell(self, notice: str = "") -> None:
         self.sink(
             Progress(
@@ -170,6 +182,7 @@ class RunLog:
                 recognising=self._news is not None,
                 page=self._news.page if self._news else 0,
                 pages=self._news.pages if self._news else 0,
+                per_second=self._per_second(),
                 notice=notice,
             )
         )

@@ -40,8 +40,6 @@ class JobRow:
     _written_at: float = field(default=float("-inf"), init=False)
     _wish: Wish = field(default=Wish.GO, init=False)
     _progress: Progress | None = field(default=None, init=False)
-    _heard_at: float = field(default=0.0, init=False)
-    _worked_s: float = field(default=0.0, init=False)
     _earlier: IndexTally = field(default=IndexTally(), init=False)
     """What the passes before this one have done."""
     _compares: bool = field(default=False, init=False)
@@ -102,10 +100,7 @@ class JobRow:
 
     def progress(self, progress: Progress) -> None:
         """See `EventSink`; writes at most every `WRITE_EVERY_S`, or when the state changes."""
-        at = self.clock()
-        if self._progress is not None and self._progress.state is JobState.RUNNING:
-            self._worked_s += at - self._heard_at
-        self._progress, self._heard_at = progress, at
+        self._progress = progress
         self._compares = self._compares and progress.state is not JobState.RUNNING
         if progress.state is not self._told or self.clock() - self._written_at >= WRITE_EVERY_S:
             self._told = progress.state
@@ -135,7 +130,7 @@ class JobRow:
             error = job.error if job.state.finished else report.run.error
             compared = report.run.state is JobState.COMPLETED or not self._compares
             tally = continued(self._earlier, report.run.tally) if compared else self._earlier
-            ended = attrs.evolve(job, state=state, tally=tally, error=error, current_file="", worked_s=self._worked_s)
+            ended = attrs.evolve(job, state=state, tally=tally, error=error, current_file="", per_second=0.0)
             self._save(session, job, ended)
         return state
 
@@ -160,9 +155,11 @@ class JobRow:
             if error:
                 changed = attrs.evolve(changed, error=error)
             if self._progress is not None:
-                current = self._progress.current_file
                 changed = attrs.evolve(
-                    changed, tally=self._told_so_far(), current_file=current, worked_s=self._worked_s
+                    changed,
+                    tally=self._told_so_far(),
+                    current_file=self._progress.current_file,
+                    per_second=self._progress.per_second,
                 )
             self._save(session, job, changed)
 

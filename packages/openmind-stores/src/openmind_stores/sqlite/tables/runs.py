@@ -12,7 +12,7 @@ from openmind_stores.sqlite.values import text
 _SELECT_RUN: Final = """
 SELECT files_seen, files_indexed, already_indexed, files_skipped, errors, moved, removed, waiting_deletions, chunks,
     extracted, embedded, hashed, vectors_wanted, vectors_made, pid, process_started_at, boot_id,
-    id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, job_id
+    id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, per_second, job_id
 FROM index_runs
 """
 _RUNS: Final = f"{_SELECT_RUN} ORDER BY rowid DESC LIMIT ?"
@@ -24,7 +24,8 @@ UPDATE index_runs SET
     waiting_deletions = ?, chunks = ?, extracted = ?, embedded = ?, hashed = ?, vectors_wanted = ?,
     vectors_made = ?,
     pid = ?, process_started_at = ?, boot_id = ?,
-    started_at = ?, finished_at = ?, state = ?, heartbeat_at = ?, current_file = ?, error = ?, job_id = ?
+    started_at = ?, finished_at = ?, state = ?, heartbeat_at = ?, current_file = ?, error = ?,
+    per_second = ?, job_id = ?
 WHERE id = ?
 """
 _SELECT_JOB: Final = """
@@ -32,7 +33,7 @@ SELECT total_files, indexed_files, already_indexed_files, skipped_files, failed_
     waiting_deletions, total_chunks, extracted, embedded, hashed, vectors_wanted, vectors_made,
     pid, process_started_at, boot_id,
     id, status, COALESCE(current_file, ''), COALESCE(error, ''), COALESCE(started_at, ''),
-    COALESCE(completed_at, ''), COALESCE(updated_at, ''), worked_s
+    COALESCE(completed_at, ''), COALESCE(updated_at, ''), per_second
 FROM index_jobs
 """
 _JOB: Final = f"{_SELECT_JOB} WHERE id = ?"
@@ -45,7 +46,7 @@ UPDATE index_jobs SET
     vectors_made = ?,
     pid = ?, process_started_at = ?, boot_id = ?,
     processed_files = ?, status = ?, current_file = ?, error = ?, started_at = ?, completed_at = ?, updated_at = ?,
-    worked_s = ?
+    per_second = ?
 WHERE id = ? AND status = ?
 """
 
@@ -99,7 +100,7 @@ def _columns(tally: IndexTally, process: ProcessMark | None) -> tuple[object, ..
 
 
 def _run(row: Row) -> IndexRun:
-    id, started_at, finished_at, state, heartbeat_at, current_file, error, job_id = row[17:]
+    id, started_at, finished_at, state, heartbeat_at, current_file, error, per_second, job_id = row[17:]
     return IndexRun(
         id=id,
         started_at=started_at,
@@ -110,12 +111,13 @@ def _run(row: Row) -> IndexRun:
         tally=_tally(row),
         current_file=current_file,
         error=error,
+        per_second=per_second,
         job_id=job_id,
     )
 
 
 def _job(row: Row) -> IndexJob:
-    id, status, current_file, error, started_at, completed_at, updated_at, worked_s = row[17:]
+    id, status, current_file, error, started_at, completed_at, updated_at, per_second = row[17:]
     return IndexJob(
         id=id,
         state=JobState(status),
@@ -125,7 +127,7 @@ def _job(row: Row) -> IndexJob:
         started_at=started_at,
         completed_at=completed_at,
         updated_at=updated_at,
-        worked_s=worked_s,
+        per_second=per_second,
         process=_process(row),
     )
 
@@ -162,6 +164,7 @@ class RunWriting(RunReading):
             run.heartbeat_at,
             text(run.current_file),
             text(run.error),
+            run.per_second,
             run.job_id,
         )
         self.link.run(_NEW_RUN, (run.id,))
@@ -180,7 +183,7 @@ class RunWriting(RunReading):
             job.started_at,
             job.completed_at,
             job.updated_at,
-            job.worked_s,
+            job.per_second,
         )
         changed = self.link.run(_CHANGE_JOB, (*_columns(job.tally, job.process), *told, job.id, expected.value))
         return changed == 1

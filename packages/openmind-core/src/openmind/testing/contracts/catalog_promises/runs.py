@@ -46,6 +46,7 @@ class RunPromises:
             tally=TALLY,
             current_file="/home/ada/é.md",
             error="stopped",
+            per_second=12.5,
             job_id=JobId("job_1"),
         )
         with catalog.writing() as session:
@@ -75,6 +76,7 @@ class RunPromises:
             tally=TALLY,
             current_file="/home/ada/a.md",
             error="nothing yet",
+            per_second=0.5,
             started_at="2026-01-02T03:04:05+00:00",
             completed_at="2026-01-02T03:04:07+00:00",
             updated_at="2026-01-02T03:04:06+00:00",
