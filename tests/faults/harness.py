@@ -111,6 +111,16 @@ class WatchedCatalog:
             yield session
         self.step("commit")
 
+    @contextmanager
+    def journalling(self, embedder):
+        with self.inner.journalling(embedder) as keep:
+
+            def told(vectors):
+                keep(vectors)
+                self.step("journal")
+
+            yield told
+
 
 @attrs.define
 class WatchedStorage:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from threading import Event
 
 from attrs import define, field
-from openmind.application.indexing.embedding import SLOW_REQUEST_S, Embedding
+from openmind.application.indexing.embedding import REQUEST_TEXTS, SLOW_REQUEST_S, Embedding
+from openmind.domain.errors import ProviderUnreachable
 from openmind.domain.models import EmbeddingRole
 from openmind.domain.vectors import Vectors
 from openmind.testing.fakes.catalog import MemoryCatalog
@@ -38,3 +39,25 @@ def test_a_model_that_takes_long_is_named_while_it_is_waited_for() -> None:
     assert (len(vectors), error) == (1, None)
     identity = sleepy.identity
     assert f"The model {identity.model} of the provider “{identity.provider}” took longer" in told[0]
+
+
+@define(kw_only=True)
+class Failing(FakeEmbeddings):
+    """Answers once and is gone."""
+
+    def embed(self, texts: Sequence[str], *, role: EmbeddingRole) -> Vectors:
+        if self.embedded:
+            raise ProviderUnreachable("the server does not answer")
+        return FakeEmbeddings.embed(self, texts, role=role)
+
+
+def test_what_came_before_a_server_went_away_is_journalled() -> None:
+    catalog, embedder = MemoryCatalog(), Failing()
+    texts = [f"text {number}" for number in range(2 * REQUEST_TEXTS)]
+
+    vectors, error = Embedding(catalog=catalog).embed(embedder, texts, known={}, until=1e9, told=lambda _: None)
+
+    assert isinstance(error, ProviderUnreachable)
+    with catalog.reading() as snapshot:
+        assert snapshot.vectors(embedder.identity.key, list(vectors)) == vectors
+    assert len(vectors) == REQUEST_TEXTS

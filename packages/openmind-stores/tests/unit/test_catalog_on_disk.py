@@ -150,6 +150,17 @@ def test_the_log_stays_bounded_while_readers_come_and_go(storage: LocalStorage) 
     assert max(sizes) < 48_000_000  # two tries of three may fail where readers are kept waiting themselves
 
 
+def test_the_log_stays_bounded_while_vectors_are_journalled(storage: LocalStorage) -> None:
+    sizes = []
+    with storage.catalog.journalling("served") as keep:
+        for number in range(60):
+            keep({bytes([number, row]): bytes(16_384) for row in range(16)})
+            sizes.append(wal_size(storage))
+
+    assert max(sizes) < 16 * 1024 * 1024, sizes
+    assert list(catalog_files(storage)) == ["openmind.sqlite"]
+
+
 def test_a_log_that_a_long_reader_kept_growing_shrinks_after_it(storage: LocalStorage) -> None:
     with storage.catalog.reading() as snapshot:
         for number in range(8):

@@ -1,6 +1,6 @@
 """The port to the catalog: the one truth about sources, files, runs and what may be seen."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -429,6 +429,18 @@ class Catalog(Protocol):
         Raises:
             StoreBusy: another process holds it for longer than five seconds.
             StoreFull, StoreReadOnly, CatalogDamaged, StoreError: nothing was changed.
+        """
+        ...
+
+    def journalling(self, embedder: str) -> AbstractContextManager[Callable[[Mapping[bytes, bytes]], None]]:
+        """Open the journal of an embedder, for the vectors of one request after the other.
+
+        The function that comes with the context does what `CatalogWriter.keep_vectors` does, in a transaction of its
+        own. When it returns, the vectors survive the death of the process, though perhaps not a power cut. Between
+        two calls, others write.
+
+        Raises:
+            StoreBusy, StoreFull, StoreReadOnly, CatalogDamaged, StoreError: as `writing`; the function, too.
         """
         ...
 

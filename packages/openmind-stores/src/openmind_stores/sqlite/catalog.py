@@ -4,7 +4,7 @@ Every session has a connection of its own and closes it. Nobody else then holds 
 home can be moved or removed under a long-lived process, and what is left on disk is one file.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event
@@ -110,11 +110,40 @@ class SqliteCatalog:
     def writing(self) -> Iterator[SqliteWriter]:
         with self._writable() as link:
             log_size = size_of(wal_of(self.path))
-            link.run("BEGIN IMMEDIATE")
-            require_current(link)
-            yield SqliteWriter(link)
-            link.run("COMMIT")
+            with link.transaction():
+                require_current(link)
+                yield SqliteWriter(link)
             self._bound_log(link, log_size)
+
+    @contextmanager
+    def journalling(self, embedder: str) -> Iterator[Callable[[Mapping[bytes, bytes]], None]]:
+        """See the port. The connection stays open between two transactions.
+
+        To open and close it would cost more than the embedding by a quick server: whoever closes the last one folds the
+        log into the database, and waits for the disk three times. The locks are those of any writer.
+        """
+        self._refuse_closed()
+        with self._lock.hold(self.path):
+            link = open_writer(self.path)
+        unfolded = 0
+
+        def keep(vectors: Mapping[bytes, bytes]) -> None:
+            nonlocal unfolded
+            with self._lock.hold(self.path), link.transaction():
+                require_current(link)
+                SqliteWriter(link).keep_vectors(embedder, vectors)
+            unfolded += sum(map(len, vectors.values()))
+            if unfolded > WAL_LARGE:
+                with self._lock.hold(self.path):
+                    self._fold_log(link)
+                unfolded = 0
+
+        try:
+            link.run("PRAGMA synchronous = NORMAL")
+            yield keep
+        finally:
+            with self._lock.hold(self.path):
+                link.close()
 
     def tidy(self) -> bool:
         for _ in range(VACUUM_ROUNDS):
@@ -150,6 +179,14 @@ class SqliteCatalog:
             if size // WAL_STEP > size_before // WAL_STEP:
                 _empty_log(link)
             elif size > WAL_LARGE:
+                link.run("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def _fold_log(self, link: Link) -> None:
+        """Fold the log of a connection that stays open, and wait for readers when they kept it from starting anew."""
+        with suppress(StoreError):
+            if size_of(wal_of(self.path)) > WAL_STEP:
+                _empty_log(link)
+            else:
                 link.run("PRAGMA wal_checkpoint(PASSIVE)")
 
 

@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -91,6 +92,18 @@ class Link:
         """Fetch the first column of the first row; None when there is no row."""
         row = self.row(sql, parameters)
         return row[0] if row else None
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write, all or nothing. The caller holds the catalog lock."""
+        self.run("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.run("COMMIT")
+        except BaseException:
+            with suppress(sqlite3.Error):  # what went wrong before is what is told
+                self._connection.rollback()
+            raise
 
     def close(self) -> None:
         """Close; the close of a writable connection belongs under the catalog lock.

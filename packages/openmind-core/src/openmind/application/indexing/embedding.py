@@ -93,24 +93,26 @@ class Embedding:
             with self.catalog.reading() as snapshot:
                 vectors.update(snapshot.vectors(key, names))
         missing = [name for name in missing if name not in vectors]
-        for names in _slices(missing, REQUEST_TEXTS):
-            if self.enough():
-                break
-            try:
-                fresh = patiently(
-                    partial(self._request, embedder, wanted, names),
-                    while_waiting=partial(self._heed, embedder, self.clock()),
-                )
-            except _Enough:
-                break
-            except ProviderError as error:
-                return vectors, error
-            with self.catalog.writing() as session:
-                session.keep_vectors(key, fresh)
-            vectors.update(fresh)
-            told(len(fresh))
-            if self.clock() >= until:
-                break
+        if not missing:
+            return vectors, None
+        with self.catalog.journalling(key) as keep:
+            for names in _slices(missing, REQUEST_TEXTS):
+                if self.enough():
+                    break
+                try:
+                    fresh = patiently(
+                        partial(self._request, embedder, wanted, names),
+                        while_waiting=partial(self._heed, embedder, self.clock()),
+                    )
+                except _Enough:
+                    break
+                except ProviderError as error:
+                    return vectors, error
+                keep(fresh)
+                vectors.update(fresh)
+                told(len(fresh))
+                if self.clock() >= until:
+                    break
         return vectors, None
 
     def _heed(self, embedder: EmbeddingProvider, began: float) -> None:

@@ -1,7 +1,7 @@
 """A catalog in memory."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from attrs import define, evolve, field
@@ -268,6 +268,14 @@ class MemoryCatalog:
             self._contents = changed
         finally:
             self._writing.release()
+
+    @contextmanager
+    def journalling(self, embedder: str) -> Iterator[Callable[[Mapping[bytes, bytes]], None]]:
+        def keep(vectors: Mapping[bytes, bytes]) -> None:
+            with self.writing() as session:
+                session.keep_vectors(embedder, vectors)
+
+        yield keep
 
     def tidy(self) -> bool:
         return True

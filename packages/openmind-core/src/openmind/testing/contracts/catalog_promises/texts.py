@@ -130,6 +130,18 @@ class TextPromises:
         with catalog.reading() as snapshot:
             assert snapshot.vectors("static", [b"1"]) == {b"1": b"new"}
 
+    def test_what_is_journalled_is_seen_at_once_and_lets_others_write(self, catalog: Catalog) -> None:
+        with catalog.journalling("static") as keep:
+            keep({b"1": b"one"})
+            with catalog.writing() as session:
+                session.keep_vectors("static", {b"2": b"two"})
+            keep({b"3": b"three"})
+            with catalog.reading() as snapshot:
+                assert snapshot.vectors("static", [b"1", b"2", b"3"]) == {b"1": b"one", b"2": b"two", b"3": b"three"}
+
+        with catalog.reading() as snapshot:
+            assert snapshot.counts().journal_rows == 3
+
     def test_some_vectors_of_an_embedder_can_be_forgotten(self, catalog: Catalog) -> None:
         with catalog.writing() as session:
             session.keep_vectors("static", {b"1": b"v", b"2": b"v"})
