@@ -114,6 +114,10 @@ def test_a_memory_goes_to_another_home_as_one_file(memory, tmp_path: Path) -> No
 
     assert (report["files_read"], report["disabled_sources"]) == (2, [])
     assert "garden" in memory.done("search", "heliotropes").out
+    for path in (memory.home / "lancedb" / "chunks.lance" / "data").glob("*.lance"):
+        path.write_bytes(b"")
+    lacking = memory("export", str(archive), "--overwrite")
+    assert (lacking.code, "damaged of 2 files" in lacking.out, "b.txt" in lacking.out) == (1, True, True)
     archive.write_text("no archive")
     memory.done("flush", "--yes", "--include-sources")
     memory("import", str(archive)).refused(1, "memory.zip")

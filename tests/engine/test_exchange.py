@@ -3,12 +3,15 @@
 import json
 import os
 import re
+import sqlite3
 import stat
 import struct
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
+import attrs
 import pytest
 from openmind import open_memory
 from openmind.bootstrap import open_empty_memory
@@ -417,6 +420,65 @@ def test_an_import_without_space_is_refused_and_leaves_nothing(archive: Path, tm
             other.maintenance.import_(archive)
 
         assert other.sources.list() == ()
+
+
+def replace_rows(memory, name: str, change) -> None:
+    """Store other rows for the passages of a file, as a bad disk or a bad program may leave them."""
+    with memory.storage.catalog.reading() as snapshot:
+        [table] = snapshot.tables()
+        [record] = [each for each in snapshot.list_files(limit=100) if each.path_bytes.endswith(name.encode())]
+    chunks, generations = memory.storage.chunks, [record.live_generation]
+    rows = list(chunks.read_generations(table.name, generations))
+    chunks.delete(table.name, generations)
+    chunks.add(table.name, change(rows))
+    chunks.fold(table.name)
+
+
+def test_what_is_damaged_is_left_out_and_named_and_the_rest_can_be_imported(world, indexed, tmp_path: Path) -> None:
+    before, zeros = [hits(indexed, query) for query in QUERIES], bytes(1_024)
+    replace_rows(indexed, "/7.md", lambda rows: [attrs.evolve(row, metadata="{not json") for row in rows])
+    replace_rows(indexed, "/8.md", lambda rows: [attrs.evolve(row, vector=zeros[: len(row.vector)]) for row in rows])
+    replace_rows(indexed, "long.txt", lambda rows: rows[:-1])
+    with indexed.storage.catalog.writing() as session:
+        [outside] = [each for each in session.list_files(limit=100) if each.path_bytes.endswith(b"/10.md")]
+        session.record([attrs.evolve(outside, path_bytes=b"/elsewhere/10.md")], at=0.0)
+    with closing(sqlite3.connect(world.home / "openmind.sqlite")) as catalog:
+        catalog.execute(
+            "UPDATE texts SET packed = x'00' WHERE content_hash = (SELECT content_hash FROM files WHERE path LIKE ?)",
+            ("%/9.md",),
+        )
+        catalog.commit()
+
+    report = indexed.maintenance.export(tmp_path / "memory.zip")
+
+    damaged = sorted(str(world.notes / name) for name in ("7.md", "8.md", "9.md", "long.txt"))
+    assert report.damaged_files == ("/elsewhere/10.md", *damaged)
+    assert (report.manifest.files, report.manifest.passages) == (32, 28)
+    with open_memory(tmp_path / "other") as other:
+        assert other.maintenance.import_(tmp_path / "memory.zip").files == 32
+        assert {Path(hit.path).name for hit in other.search("garden", limit=50).hits}.isdisjoint({"7.md", "8.md"})
+
+        again = other.index().run.tally
+
+        assert (again.failed, again.extracted) == (0, 0)  # all that is lost is made again from the kept text
+        assert [hits(other, query) for query in QUERIES] == before
+    indexed.index()
+    assert indexed.maintenance.export(tmp_path / "again.zip").damaged_files == ()
+
+
+def test_an_index_that_cannot_be_read_is_left_out_and_made_again_from_the_text(indexed, tmp_path: Path, world) -> None:
+    for path in (world.home / "lancedb" / "chunks.lance" / "data").glob("*.lance"):
+        path.write_bytes(b"")
+
+    with world.memory() as memory:
+        report = memory.maintenance.export(tmp_path / "memory.zip")
+
+    assert (report.manifest.files, report.manifest.texts, report.manifest.passages) == (33, 32, 0)
+    assert len(report.damaged_files) == 32
+    with open_memory(tmp_path / "other") as other:
+        other.maintenance.import_(tmp_path / "memory.zip")
+        assert other.index().run.tally.extracted == 0
+        assert other.search("number7").hits
 
 
 def test_nothing_is_exported_while_something_is_indexed(indexed, tmp_path: Path) -> None:

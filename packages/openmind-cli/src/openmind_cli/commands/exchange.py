@@ -6,20 +6,20 @@ from openmind import open_memory
 from openmind.bootstrap import open_empty_memory
 from openmind.domain.errors import UsageError
 
-from openmind_cli.exit_codes import OK
+from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.amounts import count, size
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import line, note, print_lines
 from openmind_cli.render.objects import print_object
-from openmind_cli.render.upkeep import import_object, manifest_object
+from openmind_cli.render.upkeep import damaged_lines, export_object, import_object
 
 
 def export_memory(file: Path, /, *, overwrite: Switch = False, json: Json = False) -> int:
     """Write everything that is remembered to one file: text, places, metadata, and vectors with their model.
 
     The file is a zip file of Parquet tables, readable by other programs and by you only. Your own files are not in it,
-    but the text that was read from them is.
+    but the text that was read from them is. Exit code 1 means that something is damaged and was left out.
 
     Parameters
     ----------
@@ -34,15 +34,16 @@ def export_memory(file: Path, /, *, overwrite: Switch = False, json: Json = Fals
     if not target.parent.is_dir():
         raise UsageError(f"There is no folder {one_line(str(target.parent))}", hint="Check the path.")
     with open_memory(create=False) as memory:
-        manifest = memory.maintenance.export(target)
+        report = memory.maintenance.export(target)
     written = target.stat().st_size
     if json:
-        print_object({"file": str(target), "bytes": written, **manifest_object(manifest)})
-        return OK
-    told = f"{count(manifest.files, 'file')}, {count(manifest.passages, 'passage')}, {size(written)}"
-    print_lines([line(f"Wrote {one_line(str(target))}: {told}")])
-    note("It holds the text of your files: keep it where only you can read it.")
-    return OK
+        print_object({"file": str(target), "bytes": written, **export_object(report)})
+    else:
+        manifest = report.manifest
+        told = f"{count(manifest.files, 'file')}, {count(manifest.passages, 'passage')}, {size(written)}"
+        print_lines([line(f"Wrote {one_line(str(target))}: {told}"), *damaged_lines(report)])
+        note("It holds the text of your files: keep it where only you can read it.")
+    return FAILED if report.damaged_files else OK
 
 
 def import_memory(file: Path, /, *, enable_missing: Switch = False, json: Json = False) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from openmind.domain.archives import ImportReport, Manifest
+from openmind.domain.archives import ExportReport, ImportReport, Manifest
 from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.contract import Object
 from openmind.domain.coverage import Amount, SourceCoverage
@@ -177,6 +177,23 @@ def manifest_object(manifest: Manifest) -> Object:
         "texts": manifest.texts,
         "chunks": manifest.passages,
     }
+
+
+def export_object(report: ExportReport) -> Object:
+    """What was written to an archive."""
+    return {**manifest_object(report.manifest), "damaged_files": list(report.damaged_files)}
+
+
+def damaged_lines(report: ExportReport) -> Iterator[Line]:
+    """What an archive lacks, and what can be done about it; nothing when it is whole."""
+    damaged = report.damaged_files
+    if not damaged:
+        return
+    yield line(f"Left out what is damaged of {count(len(damaged), 'file')}:")
+    yield from (line(f"  {one_line(path)}") for path in damaged[:SHOWN])
+    if len(damaged) > SHOWN:
+        yield line(f"  and {len(damaged) - SHOWN:,} more; --json names them all")
+    yield line("`openmind index` mends this memory; export it again after that. The archive can be imported as it is.")
 
 
 def import_object(report: ImportReport) -> Object:

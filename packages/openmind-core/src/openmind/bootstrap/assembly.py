@@ -193,7 +193,7 @@ class Assembly:
     def _maintenance(self, memory: OpenMind) -> "MaintenanceService":
         """What keeps a memory sound; loaded when it is asked for."""
         from openmind.application.maintenance.doctor import Doctor
-        from openmind.application.maintenance.exporting import ExchangeService
+        from openmind.application.maintenance.exchange import ExchangeService
         from openmind.application.maintenance.flushing import FlushService
         from openmind.application.maintenance.service import MaintenanceService
         from openmind.application.maintenance.source_coverage import CoverageService

@@ -36,6 +36,15 @@ class KeptText:
 
 
 @frozen(kw_only=True)
+class ExportReport:
+    """What was written to an archive."""
+
+    manifest: Manifest
+    damaged_files: tuple[str, ...] = ()
+    """Paths of the files of which something is damaged, and left out; what else is known of them is in the archive."""
+
+
+@frozen(kw_only=True)
 class ImportReport:
     """What was read from an archive."""
 

@@ -1,6 +1,6 @@
 """The port to archives: a memory in one file, in formats that other programs read."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
@@ -17,13 +17,14 @@ from openmind.domain.sources import Source
 class ArchiveContents:
     """What goes into an archive; streams are read once, in the order of the fields."""
 
-    manifest: Manifest
     sources: Iterable[Source] = field(repr=False)
+    passages: Iterable[ChunkRow] = field(repr=False)
+    """In ascending order of generation, then of index; vectors included."""
     files: Iterable[FileRecord] = field(repr=False)
     """Those without passages first, then in ascending order of `live_generation`."""
     texts: Iterable[KeptText] = field(repr=False)
-    passages: Iterable[ChunkRow] = field(repr=False)
-    """In ascending order of generation, then of index; vectors included."""
+    manifest: Callable[[], Manifest] = field(repr=False)
+    """Asked once everything else was read: it counts what was."""
 
 
 class OpenedArchive(Protocol):
@@ -48,7 +49,7 @@ class OpenedArchive(Protocol):
         ...
 
     def passages(self) -> Iterator[ChunkRow]:
-        """Stream the passages; their vectors are finite, of unit length and of the manifest's dimension."""
+        """Stream the passages."""
         ...
 
 

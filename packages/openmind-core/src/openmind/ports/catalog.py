@@ -300,7 +300,7 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def keep_text(self, content_hash: str, extractor: str, packed: bytes) -> None:
-        """Keep a text; kept once however many files have it."""
+        """Keep a text, once however many files have it; another one under that name, perhaps a damaged one, goes."""
         ...
 
     def drop_unused_texts(self) -> int:

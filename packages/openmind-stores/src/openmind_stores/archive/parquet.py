@@ -20,9 +20,8 @@ from openmind.domain.sources import Source
 from openmind.ports.archive import ArchiveContents, OpenedArchive
 
 from openmind_stores.archive import layout
-from openmind_stores.archive.layout import FILES, MANIFEST, PARTS, PASSAGES, SCHEMAS, SOURCES, TEXTS, Columns, Row
+from openmind_stores.archive.layout import FILES, MANIFEST, PARTS, PASSAGES, SCHEMAS, SOURCES, TEXTS, Row
 from openmind_stores.archive.manifest import manifest_from_json, manifest_to_json
-from openmind_stores.archive.vectors import are_unit
 from openmind_stores.lance.engine import hidden_pandas
 from openmind_stores.sqlite.errors import translate_os
 
@@ -50,11 +49,11 @@ class ParquetArchive:
             with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as name:
                 room = Path(name)
                 _write_part(room / SOURCES, SOURCES, map(layout.source_row, contents.sources))
+                _write_part(room / PASSAGES, PASSAGES, map(layout.passage_row, contents.passages))
                 _write_part(room / FILES, FILES, map(layout.file_row, contents.files))
                 _write_part(room / TEXTS, TEXTS, map(layout.text_row, contents.texts))
-                _write_part(room / PASSAGES, PASSAGES, map(layout.passage_row, contents.passages))
                 whole = room / path.name
-                _bundle(whole, manifest_to_json(contents.manifest), room)
+                _bundle(whole, manifest_to_json(contents.manifest()), room)
                 whole.replace(path)
         except OSError as error:
             raise translate_os(error, path) from error
@@ -86,17 +85,9 @@ class OpenedParquet:
         return self._read(TEXTS, layout.text_of)
 
     def passages(self) -> Iterator[ChunkRow]:
-        return self._read(PASSAGES, layout.passage_of, check=self._require_vectors)
+        return self._read(PASSAGES, layout.passage_of)
 
-    def _require_vectors(self, columns: Columns) -> None:
-        vectors = [vector for vector in columns["vector"] if isinstance(vector, bytes)]
-        identity = self.manifest.identity
-        if vectors and (identity is None or not are_unit(vectors, identity.embedder.dimension)):
-            raise _damaged(self.path, "it has vectors that no model makes")
-
-    def _read(
-        self, part: str, make: Callable[[Row], T], *, check: Callable[[Columns], None] = lambda _: None
-    ) -> Iterator[T]:
+    def _read(self, part: str, make: Callable[[Row], T]) -> Iterator[T]:
         with _told(self.path), pyarrow.parquet.ParquetFile(self.folder / part) as file:
             if not file.schema_arrow.equals(SCHEMAS[part]):
                 raise _damaged(self.path, f"{part} has other columns")
@@ -106,9 +97,7 @@ class OpenedParquet:
                 for name in set(batch.schema.names) - layout.ABSENT.get(part, frozenset()):
                     if batch.column(name).null_count:
                         raise _damaged(self.path, f"{part} lacks values of {name}")
-                columns = batch.to_pydict()
-                check(columns)
-                yield from [make(row) for row in layout.rows_of(columns)]
+                yield from [make(row) for row in layout.rows_of(batch.to_pydict())]
 
 
 def _write_part(path: Path, part: str, rows: Iterable[Row]) -> None:

@@ -1,166 +1,162 @@
-"""Exchange: a memory leaves as one file, and comes back from one without a file being read or a text embedded."""
+"""Exporting: what is remembered becomes an archive; what is damaged is left out, for an import would refuse it."""
 
-import os
-from collections.abc import Callable, Iterator
-from datetime import datetime
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
+from typing import TypeVar
 
-from attrs import frozen
+import attrs
+from attrs import Factory, define, field
 
-from openmind.application.maintenance.importing import Import
-from openmind.application.maintenance.inspecting import InspectedArchive
-from openmind.application.recovering.sweeping import Sweeping
+from openmind.application.indexing.batch import BATCH_ROWS
 from openmind.domain import packing
-from openmind.domain.archives import ImportReport, KeptText, Manifest
+from openmind.domain.archives import ExportReport, KeptText, Manifest
 from openmind.domain.chunks import ChunkRow
-from openmind.domain.errors import MemoryNotEmpty, StoreDamaged, UsageError
+from openmind.domain.errors import StoreDamaged
 from openmind.domain.files import FileRecord
-from openmind.domain.ids import FileId, Generation
+from openmind.domain.ids import FileId, Generation, SourceId
 from openmind.domain.index import IndexTable
-from openmind.domain.paths import is_within
+from openmind.domain.paths import displayable
+from openmind.domain.soundness import fault_of_file, fault_of_passage, fault_of_passages, fault_of_source
+from openmind.domain.sources import Source
 from openmind.ports.archive import ArchiveContents
 from openmind.ports.catalog import CatalogReader
-from openmind.ports.file_tree import FileTree
-from openmind.ports.storage import Storage
+from openmind.ports.chunk_store import ChunkStore
 
+T = TypeVar("T")
+Page = Sequence[tuple[Generation, FileId]]
 PAGE = 500
 
 
-@frozen(kw_only=True)
-class ExchangeService:
-    """Writes archives and reads them. Files of the person are neither read nor written."""
+@define(kw_only=True)
+class Export:
+    """One export of one moment. Needs the index lock; serves one thread."""
 
-    storage: Storage
-    tree: FileTree
-    home: Path
-    """OpenMind's own folder."""
-    room: Path
-    """Where temporary files go."""
-    version: str
-    now: Callable[[], datetime]
-    refuse_beside_job: Callable[[], None]
-    """Raises `IndexingBusy` while a background job is unfinished, one that is paused included."""
+    snapshot: CatalogReader
+    chunks: ChunkStore
+    written_by: str
+    created_at: str
+    _sources_by_id: dict[SourceId, Source] = field(
+        default=Factory(lambda self: {each.id: each for each in self._sources()}, takes_self=True), init=False
+    )
+    _damaged: dict[FileId, str] = field(factory=dict, init=False)
+    """Files of which something is left out, with their paths."""
+    _written: Counter[str] = field(factory=Counter, init=False)
 
-    def export(self, path: Path) -> Manifest:
-        """Write everything that is remembered to one file: text, places, metadata, and vectors with their model.
+    def contents(self) -> ArchiveContents:
+        """Give the streams of an archive. The files are told what became of their passages, so they come later."""
+        return ArchiveContents(
+            sources=self._counted("sources", self._sources()),
+            passages=self._counted("passages", self._passages()),
+            files=self._counted("files", self._files()),
+            texts=self._counted("texts", self._texts()),
+            manifest=self._manifest,
+        )
 
-        Raises:
-            UsageError: the file would lie in OpenMind's own folder.
-            IndexingBusy: something is being indexed.
-            StoreError: the memory cannot be read, or the file not written.
-        """
-        if is_within(os.fsencode(path.resolve()), os.fsencode(self.home.resolve())):
-            raise UsageError(
-                f"{path} lies in OpenMind's own folder",
-                hint="Choose a place outside it.",
-            )
-        self.refuse_beside_job()
-        with self.storage.index_lock(), self.storage.catalog.reading() as snapshot:
-            table = snapshot.live_table()
-            order = sorted((generation, file_id) for generation, file_id, _ in snapshot.live_generations())
-            counts = snapshot.counts()
-            manifest = Manifest(
-                written_by=self.version,
-                created_at=self.now().isoformat(),
-                identity=table.identity if table else None,
-                sources=len(snapshot.sources()),
-                files=sum(1 for _ in _files(snapshot, order)),
-                texts=sum(1 for _ in _text_names(snapshot)),
-                passages=counts.chunks,
-            )
-            contents = ArchiveContents(
-                manifest=manifest,
-                sources=snapshot.sources(),
-                files=_files(snapshot, order),
-                texts=_texts(snapshot),
-                passages=self._passages(table, order),
-            )
-            self.storage.archive.write(path, contents)
-        return manifest
+    def report(self) -> ExportReport:
+        """Tell what was written, once it was."""
+        return ExportReport(manifest=self._manifest(), damaged_files=tuple(sorted(self._damaged.values())))
 
-    def import_(self, path: Path, *, enable_missing: bool = False) -> ImportReport:
-        """Read an archive into a memory that is empty. Sources whose folder is not there come in disabled.
+    def _manifest(self) -> Manifest:
+        table = self.snapshot.live_table()
+        return Manifest(
+            written_by=self.written_by,
+            created_at=self.created_at,
+            identity=table.identity if table else None,
+            sources=self._written["sources"],
+            files=self._written["files"],
+            texts=self._written["texts"],
+            passages=self._written["passages"],
+        )
 
-        Args:
-            path: what `export` wrote.
-            enable_missing: whether sources whose folder is not there are searched all the same.
+    def _counted(self, name: str, items: Iterator[T]) -> Iterator[T]:
+        for item in items:
+            self._written[name] += 1
+            yield item
 
-        Raises:
-            MemoryNotEmpty: something is remembered already.
-            IndexingBusy: something is being indexed.
-            ArchiveDamaged: the file cannot be read; nothing of it is in memory.
-            StoreError: the memory cannot be written.
-        """
-        self.refuse_beside_job()
-        with self.storage.index_lock():
-            self._require_empty()
-            with self.storage.archive.open(path, room=self.room) as opened:
-                archive = InspectedArchive(archive=opened)
-                work = Import(storage=self.storage, tree=self.tree, archive=archive, now=self.now, home=self.home)
-                try:
-                    report = work.carry_out(enable_missing=enable_missing)
-                except BaseException:
-                    self._clear()
-                    raise
-            Sweeping(catalog=self.storage.catalog, chunks=self.storage.chunks).seal()
-        return report
+    def _sources(self) -> Iterator[Source]:
+        return (source for source in self.snapshot.sources() if not fault_of_source(source))
 
-    def _require_empty(self) -> None:
-        with self.storage.catalog.reading() as snapshot:
-            empty = not snapshot.sources() and not snapshot.list_files(limit=1)
-        if not empty:
-            raise MemoryNotEmpty(
-                "There is something in this memory already, and an import does not mix",
-                hint="`openmind flush --include-sources` empties it; OPENMIND_HOME names another home.",
-            )
-
-    def _clear(self) -> None:
-        """Leave nothing of an import that came to nothing: the memory was empty before."""
-        with self.storage.catalog.writing() as session:
-            names = [table.name for table in session.tables()]
-            session.clear(sources=True)
-        for name in names:
-            self.storage.chunks.drop(name)
-
-    def _passages(self, table: IndexTable | None, order: list[tuple[Generation, FileId]]) -> Iterator[ChunkRow]:
+    def _passages(self) -> Iterator[ChunkRow]:
+        table = self.snapshot.live_table()
         if table is None:
             return
-        for start in range(0, len(order), PAGE):
-            generations = [generation for generation, _ in order[start : start + PAGE]]
-            yield from self.storage.chunks.read_generations(table.name, generations)
+        dimension = table.identity.embedder.dimension
+        for page in self._pages():
+            found = self._rows(table, page)
+            for record in self._live_records(page):
+                rows = found.get(record.live_generation, [])
+                if self._fault_of_file(record) or _fault_of_rows(record, rows, dimension):
+                    self._leave_out(record)
+                else:
+                    yield from rows
 
+    def _rows(self, table: IndexTable, page: Page) -> dict[Generation | None, list[ChunkRow]]:
+        """Read the passages of some files; none of them when some cannot be read, until the next run mended that."""
+        try:
+            rows = list(self.chunks.read_generations(table.name, [generation for generation, _ in page]))
+        except StoreDamaged:
+            return {}
+        return {generation: list(some) for generation, some in groupby(rows, attrgetter("generation"))}
 
-def _files(snapshot: CatalogReader, order: list[tuple[Generation, FileId]]) -> Iterator[FileRecord]:
-    """Files without passages first, then the others in the order of their generations."""
-    after = b""
-    while page := snapshot.list_files(after=after, limit=PAGE):
-        after = page[-1].path_bytes
-        yield from (record for record in page if record.live_generation is None)
-    for start in range(0, len(order), PAGE):
-        some = [file_id for _, file_id in order[start : start + PAGE]]
-        records = snapshot.files(some)
-        yield from (records[file_id] for file_id in some)
+    def _files(self) -> Iterator[FileRecord]:
+        """Files without passages first, then the others in the order of their generations."""
+        for record in self._records():
+            if record.live_generation is None or record.id in self._damaged:
+                if self._fault_of_file(record):
+                    self._leave_out(record)
+                else:
+                    yield attrs.evolve(record, live_generation=None)
+        for page in self._pages():
+            yield from (record for record in self._live_records(page) if record.id not in self._damaged)
 
-
-def _text_names(snapshot: CatalogReader) -> Iterator[tuple[str, str]]:
-    """Name each text once."""
-    seen: set[tuple[str, str]] = set()
-    after = b""
-    while page := snapshot.list_files(after=after, limit=PAGE):
-        after = page[-1].path_bytes
-        for record in page:
+    def _texts(self) -> Iterator[KeptText]:
+        """Each text once."""
+        seen: set[tuple[str, str]] = set()
+        for record in self._records():
             name = (record.content_hash, record.extractor)
-            if record.content_hash and name not in seen and snapshot.text(*name) is not None:
-                seen.add(name)
-                yield name
-
-
-def _texts(snapshot: CatalogReader) -> Iterator[KeptText]:
-    for content_hash, extractor in _text_names(snapshot):
-        packed = snapshot.text(content_hash, extractor)
-        if packed is not None:
+            packed = self.snapshot.text(*name) if record.content_hash and name not in seen else None
+            if packed is None:
+                continue
+            seen.add(name)
             try:
                 document = packing.unpack(packed)
             except StoreDamaged:
-                continue  # the file it came from is read again where the archive is imported
-            yield KeptText(content_hash=content_hash, extractor=extractor, document=document)
+                self._leave_out(record)
+                continue
+            yield KeptText(content_hash=record.content_hash, extractor=record.extractor, document=document)
+
+    def _leave_out(self, record: FileRecord) -> None:
+        self._damaged[record.id] = displayable(record.path_bytes)
+
+    def _fault_of_file(self, record: FileRecord) -> str:
+        return fault_of_file(record, self._sources_by_id.get(record.source_id))
+
+    def _records(self) -> Iterator[FileRecord]:
+        after = b""
+        while page := self.snapshot.list_files(after=after, limit=PAGE):
+            after = page[-1].path_bytes
+            yield from page
+
+    def _live_records(self, page: Page) -> Iterator[FileRecord]:
+        records = self.snapshot.files([file_id for _, file_id in page])
+        return (records[file_id] for _, file_id in page)
+
+    def _pages(self) -> Iterator[Page]:
+        """The files with passages in the order of their generations, as many at once as have a bearable number."""
+        page: list[tuple[Generation, FileId]] = []
+        rows = 0
+        for generation, file_id, passages in sorted(self.snapshot.live_generations()):
+            if page and (len(page) == PAGE or rows + passages > BATCH_ROWS):
+                yield page
+                page, rows = [], 0
+            page.append((generation, file_id))
+            rows += passages
+        if page:
+            yield page
+
+
+def _fault_of_rows(record: FileRecord, rows: Sequence[ChunkRow], dimension: int) -> str:
+    faults = (fault_of_passage(row, dimension) for row in rows)
+    return fault_of_passages(record, rows) or next(filter(None, faults), "")

@@ -19,6 +19,7 @@ from openmind.domain.errors import ArchiveDamaged, SourceError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import Generation
 from openmind.domain.index import FIRST_TABLE, IndexTable
+from openmind.domain.soundness import fault_of_passages
 from openmind.domain.sources import Source
 from openmind.ports.archive import OpenedArchive
 from openmind.ports.catalog import Publication
@@ -108,9 +109,6 @@ class Import:
         self.passages += sum(len(rows) for _, rows in live)
 
     def _add(self, table: IndexTable, live: list[tuple[FileRecord, list[ChunkRow]]]) -> None:
-        bytes_each = 4 * table.identity.embedder.dimension
-        if any(row.vector is not None and len(row.vector) != bytes_each for _, rows in live for row in rows):
-            raise ArchiveDamaged("The archive has vectors of another length than it says", hint="Export it once more.")
         with self.storage.catalog.writing() as session:
             generations = session.begin([table.id], len(live))
         numbered = list(zip(live, generations, strict=True))
@@ -175,10 +173,9 @@ class _Rows:
         while self._next is not None and self._next.generation == record.live_generation:
             found.append(self._next)
             self._next = next(self._rows, None)
-        if len(found) != record.chunk_count or any(
-            (row.file_id, row.source_id) != (record.id, record.source_id) for row in found
-        ):
-            raise ArchiveDamaged("The archive lacks passages of a file", hint="Export it once more.")
+        fault = fault_of_passages(record, found)
+        if fault:
+            raise ArchiveDamaged(f"The archive has {fault}", hint="Export it once more.")
         return found
 
     def require_end(self) -> None:

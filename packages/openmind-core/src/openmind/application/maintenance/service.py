@@ -7,10 +7,10 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.application.maintenance.doctor import Doctor
-from openmind.application.maintenance.exporting import ExchangeService
+from openmind.application.maintenance.exchange import ExchangeService
 from openmind.application.maintenance.flushing import FlushService
 from openmind.application.maintenance.source_coverage import CoverageService
-from openmind.domain.archives import ImportReport, Manifest
+from openmind.domain.archives import ExportReport, ImportReport
 from openmind.domain.checkup import Checkup, Repair
 from openmind.domain.coverage import SourceCoverage
 from openmind.domain.unread import UnreadFile
@@ -42,7 +42,7 @@ class MaintenanceService:
         """Name the files of kinds that nothing reads; see `CoverageService.unread`."""
         return self.covering.unread()
 
-    def export(self, path: str | os.PathLike[str]) -> Manifest:
+    def export(self, path: str | os.PathLike[str]) -> ExportReport:
         """Write everything that is remembered to one file; see `ExchangeService.export`."""
         return self.exchange.export(Path(path).expanduser())
 

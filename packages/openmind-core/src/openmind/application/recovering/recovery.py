@@ -9,13 +9,14 @@ from attrs import frozen
 from openmind.application.indexing.embedding import input_hash
 from openmind.application.models.embedders import BUILTIN
 from openmind.application.recovering.differences import Difference, differences, is_dead
+from openmind.application.recovering.kept_texts import read_damaged_again
 from openmind.application.recovering.suspicion import SUSPECT, seal_key
 from openmind.application.recovering.sweeping import VERSION_AGE_S
-from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.ids import FileId, Generation
 from openmind.domain.index import IndexTable, TableState, Visibility
-from openmind.domain.packing import read_metadata, stored_input
+from openmind.domain.packing import stored_input
+from openmind.domain.soundness import fault_of_passage
 from openmind.ports.catalog import Catalog, CatalogReader
 from openmind.ports.chunk_store import ChunkStore, TableChanges
 
@@ -61,6 +62,9 @@ class Recovery:
                 told += self._reconcile(table, changes, seal=seal, thoroughly=suspected)
                 self.chunks.clean(table.name, older_than_s=VERSION_AGE_S)  # what a killed writer left has been salvaged
         if suspected:
+            reread = read_damaged_again(self.catalog)
+            if reread:
+                told.append(f"The kept text of {reread:,} files was damaged; they are read again.")
             with self.catalog.writing() as session:
                 session.set_setting(SUSPECT, None)
         return tuple(told)
@@ -96,22 +100,22 @@ class Recovery:
                 lost += self._settle(table, some, visibility, seal=seal)
         if lost and table.state is not TableState.FILLING:
             yield f"The index had lost passages of {lost:,} files; they are made again from the kept text."
-        unsound = self._replace_unsound(table, seal=seal) if thoroughly else 0
+        unsound = self._replace_unsound(table, seal=seal) if thoroughly or changes.changed else 0
         if unsound and table.state is not TableState.FILLING:
             yield f"Passages of {unsound:,} files made no sense; they are made again from the kept text."
 
     def _replace_unsound(self, table: IndexTable, *, seal: str) -> int:
         """Give up what the engine reads and nobody understands; returns of how many files that is.
 
-        Reads every row, so it is done only once somebody met damage.
+        Reads every row, so it is done only once somebody met damage, or a file holds something else than was written.
         """
-        replaced = 0
+        replaced, dimension = 0, table.identity.embedder.dimension
         with self.catalog.reading() as snapshot:
             visibility = snapshot.visibility(table.id)
             versions = expected(snapshot, table)
             while some := list(islice(versions, SAVED)):
                 rows = self.chunks.read_generations(table.name, [generation for generation, *_ in some])
-                unsound = {row.generation for row in rows if not _is_sound(row)}
+                unsound = {row.generation for row in rows if fault_of_passage(row, dimension)}
                 found = [Difference(*version, version[2]) for version in some if version[0] in unsound]
                 replaced += self._settle(table, found, visibility, seal=seal)
         return replaced
@@ -148,19 +152,12 @@ class Recovery:
         embedder = table.identity.embedder
         if not generations or embedder.provider == BUILTIN:
             return  # workers that share the work make its vectors again as soon as they could be looked up here
-        rows = filter(_is_sound, self.chunks.salvage(table.name, generations, seal=seal))
+        salvaged = self.chunks.salvage(table.name, generations, seal=seal)
+        rows = (row for row in salvaged if not fault_of_passage(row, embedder.dimension))
         while some := list(islice(rows, SAVED)):
             vectors = {input_hash(stored_input(row)): row.vector for row in some if row.vector is not None}
             with self.catalog.writing() as session:
                 session.keep_vectors(embedder.key, vectors)
-
-
-def _is_sound(row: ChunkRow) -> bool:
-    try:
-        read_metadata(row.metadata)
-    except StoreDamaged:
-        return False
-    return True
 
 
 def expected(snapshot: CatalogReader, table: IndexTable) -> Iterator[tuple[Generation, FileId, int]]:

@@ -110,7 +110,7 @@ class MemoryWriter(MemoryReader):
             self.contents.garbage.setdefault((table_id, generation), at)
 
     def keep_text(self, content_hash: str, extractor: str, packed: bytes) -> None:
-        self.contents.texts.setdefault((content_hash, extractor), packed)
+        self.contents.texts[content_hash, extractor] = packed
 
     def drop_unused_texts(self) -> int:
         records = self.contents.records.values()

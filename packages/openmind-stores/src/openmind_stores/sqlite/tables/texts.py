@@ -14,6 +14,7 @@ _KEEP_TEXT: Final = """
 INSERT INTO texts (content_hash, extractor, size, packed) VALUES (?, ?, ?, ?)
 ON CONFLICT (content_hash, extractor) DO NOTHING
 """
+_DROP_OTHER: Final = "DELETE FROM texts WHERE content_hash = ? AND extractor = ? AND packed <> ?"
 _DROP_UNUSED: Final = """
 DELETE FROM texts WHERE NOT EXISTS (
     SELECT 1 FROM files WHERE content_hash = texts.content_hash AND extractor = texts.extractor
@@ -47,6 +48,7 @@ class TextWriting(TextReading):
     """Keeps and forgets."""
 
     def keep_text(self, content_hash: str, extractor: str, packed: bytes) -> None:
+        self.link.run(_DROP_OTHER, (content_hash, extractor, packed))  # a replacement would not be counted
         self.link.run(_KEEP_TEXT, (content_hash, extractor, len(packed), packed))
 
     def drop_unused_texts(self) -> int:

@@ -29,6 +29,15 @@ class TextPromises:
         with catalog.reading() as snapshot:
             assert snapshot.counts().text_bytes == 4
 
+    def test_a_text_takes_the_place_of_a_damaged_one(self, catalog: Catalog) -> None:
+        with catalog.writing() as session:
+            session.keep_text("a" * 64, "markdown/1", b"damaged")
+            session.keep_text("a" * 64, "markdown/1", b"text")
+
+        with catalog.reading() as snapshot:
+            assert snapshot.text("a" * 64, "markdown/1") == b"text"
+            assert snapshot.counts().text_bytes == 4
+
     def test_the_size_of_the_texts_follows_what_is_kept(self, catalog: Catalog) -> None:
         with_table(catalog)
         with suppress(ZeroDivisionError), catalog.writing() as session:
