@@ -33,6 +33,20 @@ class Reader:
         pass
 
 
+@attrs.define
+class Blind(Reader):
+    """Reads where the OCR engine cannot be had."""
+
+    def read(self, requests, *, while_waiting, recognised):
+        for request in requests:
+            if request.defer_ocr:
+                yield ReadOutcome(ticket=request.ticket, deferred=True)
+                continue
+            metadata = {MISSED: True, "ocr_error": "OCRmyPDF is not installed"}
+            facts = DocumentFacts(reason=FileReason.NEEDS_OCR, note="its pages are pictures", metadata=metadata)
+            yield ReadOutcome(ticket=request.ticket, document=ExtractedDocument(facts=facts))
+
+
 @pytest.fixture
 def reader() -> Reader:
     return Reader()
@@ -132,3 +146,15 @@ def test_a_disabled_source_is_enabled_again_with_what_is_remembered_of_it(world,
 
     memory.sources.change(source.id, enabled=True)
     assert [hit.file_name for hit in memory.search("heliotrope").hits] == ["a.txt"]
+
+
+def test_an_engine_that_files_needed_and_that_cannot_be_had_is_told_once_by_each_run(memory, source) -> None:
+    indexing = attrs.evolve(memory.indexing, means=attrs.evolve(memory.indexing.means, reader=Blind))
+
+    for report in (indexing.run(), indexing.run()):
+        [notice] = report.notices
+        assert notice.startswith("Text recognition cannot start: OCRmyPDF is not installed. ")
+        assert report.run.tally.skipped == 2
+
+    memory.sources.change(source, ocr=False)
+    assert indexing.run().notices == ()

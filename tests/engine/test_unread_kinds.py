@@ -1,6 +1,11 @@
 """Files of kinds that nothing reads are counted and can be named, though memory keeps nothing of them."""
 
+import json
+import os
+import socket
+
 import pytest
+from openmind.domain.contract import unread_object
 
 
 @pytest.fixture
@@ -69,3 +74,45 @@ def test_code_is_no_unread_kind_where_it_is_read(world, mixed) -> None:
     mixed.sources.change(source.id, code=True)
 
     assert ".py" not in mixed.index().unread_kinds
+
+
+def test_links_pipes_and_sockets_are_counted_and_named_and_never_opened(world, memory, tmp_path) -> None:
+    world.write("a.txt", "heliotrope")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "secret.txt").write_text("not of the folder")
+    for name, target in (("away.txt", outside / "secret.txt"), ("far", outside), ("lost.md", "nowhere"), (".x", "y")):
+        (world.notes / name).symlink_to(target)
+    os.mkfifo(world.notes / "pipe.pdf")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(os.path.relpath(world.notes / "s"))
+        kinds = {"link": 3, "pipe": 1, "socket": 1}
+
+        report = memory.index()
+
+        assert report.unread_kinds == kinds
+        assert report.run.tally.total == 1
+        assert memory.status().unread_kinds == kinds
+        [covered] = memory.maintenance.coverage()
+        assert (covered.unread_kinds, covered.unreadable["unsupported"].files) == (kinds, 5)
+        named = {file.path_bytes.rpartition(b"/")[2]: file for file in memory.maintenance.unread()}
+    assert {name: file.kind for name, file in named.items()} == {
+        b"away.txt": "link", b"far": "link", b"lost.md": "link", b"pipe.pdf": "pipe", b"s": "socket",
+    }  # fmt: skip
+    assert "not followed" in named[b"far"].hint
+    told = unread_object(named[b"pipe.pdf"])
+    assert (told["error"], told["size"], told["modified_at"]) == ("This is a pipe, and no file.", 0, None)
+    assert json.dumps(told)
+
+
+def test_a_file_that_becomes_a_link_is_forgotten(world, memory) -> None:
+    world.write("a.txt", "heliotrope")
+    world.write("b.txt", "amaranth")
+    memory.index()
+    (world.notes / "a.txt").unlink()
+    (world.notes / "a.txt").symlink_to("b.txt")
+
+    report = memory.index()
+
+    assert (report.run.tally.removed, report.unread_kinds) == (1, {"link": 1})
+    assert memory.search("heliotrope").hits == () or "heliotrope" not in memory.search("heliotrope").hits[0].text

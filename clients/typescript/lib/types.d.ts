@@ -43,7 +43,7 @@ export interface Status {
     home: string;
     files: number;
     files_by_reason: Record<string, number>;
-    /** Files of kinds that nothing reads, by extension, as the last run found them. */
+    /** Files of kinds that nothing reads, by extension, and what is no file (`link`, `pipe`, …), as the last run found them. */
     unread_kinds: Record<string, number>;
     missing_vectors: number;
     waiting_deletions: number;

@@ -63,6 +63,14 @@ def test_failed_skipped_and_partly_read_files_are_listed_with_reasons() -> None:
     assert lines[lines.index("Read in part:") + 1] == "  /c\\n.pdf: Page 3 could not be read."
 
 
+def test_kinds_that_something_can_be_done_about_are_named_first_and_links_in_words() -> None:
+    kinds = {f".o{n}": 100 for n in range(8)} | {"link": 2, ".doc": 3, "pipe": 1}
+
+    lines = shown(attrs.evolve(a_report(IndexTally(indexed=1)), unread_kinds=kinds))
+
+    assert any("806 files of kinds that are not read: 3 .doc, 2 links, 100 .o0, " in line for line in lines)
+
+
 def test_one_line_counts_the_files_of_kinds_that_are_not_read() -> None:
     kinds = {".jpg": 1_200, ".doc": 7} | {f".k{n}": 1 for n in range(8)}
 
@@ -70,7 +78,7 @@ def test_one_line_counts_the_files_of_kinds_that_are_not_read() -> None:
 
     [line] = [line for line in lines if "kinds that are not read" in line]
     assert line.startswith(
-        "  1,215 files of kinds that are not read: 1,200 .jpg, 7 .doc, 1 .k0, 1 .k1, 1 .k2, 1 .k3, 4 others"
+        "  1,215 files of kinds that are not read: 7 .doc, 1,200 .jpg, 1 .k0, 1 .k1, 1 .k2, 1 .k3, 4 others"
     )
     assert "--files unread" in line
     assert not any("kinds that are not read" in line for line in shown(a_report(IndexTally(indexed=1))))

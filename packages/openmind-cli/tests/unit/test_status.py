@@ -6,7 +6,7 @@ from openmind.domain.files import FileReason, FileRecord, FileStat, FileStatus
 from openmind.domain.ids import FileId, RunId, SourceId
 from openmind.domain.jobs import IndexRun, IndexTally, JobState
 from openmind.domain.status import MemoryStatus
-from openmind.domain.unread import UnreadFile, hint_for
+from openmind.domain.unread import UnreadFile, hint_for, kind_of
 from openmind_cli.commands.status import reasons_of
 from openmind_cli.render.status import print_file, print_hints, status_lines
 from openmind_cli.render.unread import print_unread
@@ -52,6 +52,7 @@ def test_a_listed_file_has_its_kind_and_each_hint_comes_once(capsys: pytest.Capt
             path_bytes=path,
             stat=FileStat(size=1, mtime_ns=1),
             extension=extension,
+            kind=kind_of(extension),
             hint=hint_for(extension),
         )
         for path, extension in ((b"/a.doc", ".doc"), (b"/b.rtf", ".rtf"), (b"/c\n.doc", ".doc"), (b"/d", ""))

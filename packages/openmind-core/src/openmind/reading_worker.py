@@ -93,11 +93,12 @@ class IsolatedReading:
 
     def _broken(self, name: str, error: Exception) -> ExtractionFailed:
         """Blame the file for what our own extractors raise, and the package for what those of another one do."""
-        told = f"{type(error).__name__}: {error}"
         package = self.registry.registered(name).distribution
         if package in OURS:
-            return ExtractionFailed(f"the file cannot be read: {told}"[:200], reason=FileReason.DAMAGED)
-        told = f"the extractor “{name}” of the package {package} failed: {told}"[:300]
+            told = f"the file is broken: its reader could make no sense of it{_in_its_words(error)}"
+            return ExtractionFailed(told[:200], reason=FileReason.DAMAGED)
+        # Whoever wrote the package looks for the name of the exception.
+        told = f"the extractor “{name}” of the package {package} failed: {type(error).__name__}: {error}"[:300]
         return ExtractionFailed(told, reason=FileReason.CRASHED)
 
     def _extractor(self, name: str, *, ocr: bool, defer: bool) -> Extractor:
@@ -124,7 +125,7 @@ class IsolatedReading:
             except OpenMindError as error:
                 raise ExtractionFailed(error.message, reason=FileReason.NEEDS_OCR, hint=error.hint) from error
             except Exception as error:
-                told = f"the OCR engine “{backend}” does not start: {type(error).__name__}: {error}"[:300]
+                told = f"the OCR engine “{backend}” does not start{_in_its_words(error)}"[:300]
                 raise ExtractionFailed(told, reason=FileReason.NEEDS_OCR) from error
         return _PatientEngine(self._engine, self.recognise)
 
@@ -152,6 +153,12 @@ class IsolatedReading:
             read = PageText(name=name, text=found.text, confidence=found.confidence, warning=found.warning)
         self._request.tell(news_to_wire(PageNews(read, image.page, image.pages)))
         return OcrText(text=read.text, confidence=read.confidence, warning=read.warning)
+
+
+def _in_its_words(error: Exception) -> str:
+    """Quote what a library says, as far as it says anything."""
+    told = " ".join(str(error).split()).strip("'")
+    return f" (“{told}”)" if told else ""
 
 
 def _put_off() -> OcrEngine:

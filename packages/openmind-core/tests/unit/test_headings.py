@@ -2,7 +2,7 @@ import time
 
 import pytest
 from openmind.domain.documents import Place
-from openmind.domain.headings import names_of, without_headings
+from openmind.domain.headings import headings_of, names_of, without_headings
 
 
 @pytest.mark.parametrize(
@@ -57,6 +57,18 @@ def test_no_passage_takes_long_to_look_at(text: str) -> None:
     assert without_headings(text, ["a", "a b " * 20, "x"]) == text
 
     assert time.process_time() - began < 1
+
+
+def test_headings_of_documents_without_markup_go_wherever_they_stand_on_a_line() -> None:
+    places = (Place(kind="heading", label="The farm"), Place(kind="heading", label="Bread · Soup"))
+    text = "The farm\nOf food.\nBread\nEight loaves.\nSoup\nOf pumpkin; soup\nSoup is hot."
+    bare = headings_of((*places, Place(kind="paragraphs", start=1, end=7)))
+
+    assert without_headings(text, names_of("", places), bare=bare).split("\n") == [
+        "Of food.", "Eight loaves.", "Of pumpkin; soup", "Soup is hot.",
+    ]  # fmt: skip
+    assert headings_of((*places, Place(kind="lines", start=1))) == frozenset(), "markup shows which line is a heading"
+    assert without_headings("Bread\nBread", ["x"], bare=bare) == "Bread\nBread", "else nothing would be left"
 
 
 def test_marked_headings_of_small_sections_that_became_one_passage_go_too() -> None:

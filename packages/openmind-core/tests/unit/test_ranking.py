@@ -32,6 +32,14 @@ def test_equal_passages_are_one_hit_that_names_the_other_places() -> None:
     assert chosen[1].also_at == ()
 
 
+def test_other_places_of_a_passage_begin_with_those_in_the_fewest_folders() -> None:
+    twins = [ranked(name, 0, score, 7) for name, score in (("z", 0.9), ("deep/er/a", 0.8), ("b", 0.5), ("sub/a", 0.7))]
+
+    [hit] = arrange(twins, limit=5, per_file=3)
+
+    assert (hit.path, hit.also_at) == ("/z.txt", ("/b.txt", "/sub/a.txt", "/deep/er/a.txt"))
+
+
 def test_a_passage_that_a_file_repeats_names_no_other_place() -> None:
     [only] = arrange([ranked("a", 0, 0.9, 7), ranked("a", 4, 0.8, 7)], limit=5, per_file=3)
 

@@ -295,7 +295,7 @@ def test_an_exception_is_told_and_the_worker_replaced(pool: WorkerPool) -> None:
     outcome = one(pool, "raise")
 
     assert outcome.failure is not None
-    assert outcome.failure.detail == "LookupError: what is this?"
+    assert outcome.failure.detail == "its process broke down (“what is this?”)"
     assert len(outcome.parts) == 1
     assert pid_of(pool) != before
 

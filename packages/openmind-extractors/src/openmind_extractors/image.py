@@ -83,7 +83,9 @@ class ImageExtractor:
         """Yield what the file says, a copy for the model that describes pictures, the text of each page, the facts."""
         if sniff(read_start(blob, SNIFF_BYTES)) is FileKind.HEIC:
             raise ExtractionFailed(
-                "HEIC pictures are not read", reason=FileReason.UNSUPPORTED, hint="Save it as JPEG or PNG."
+                "HEIC pictures are not read",
+                reason=FileReason.UNSUPPORTED,
+                hint="Save a copy as JPEG or PNG. An iPhone takes JPEG: Settings › Camera › Formats › Most Compatible.",
             )
         recognition = Recognition(self.tools)
         wants_text = self.tools.ocr is not None and self.tools.config.images.ocr_enabled

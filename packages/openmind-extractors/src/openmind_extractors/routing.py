@@ -84,8 +84,9 @@ def route(own: str, blob: Blob) -> str:
     if extension_of(blob.name) in TEXT_EXTENSIONS:
         own = "text"  # what begins like a document comes here under any name
     head = read_start(blob, SNIFF_BYTES)
-    if not head and own not in _TEXTUAL:
-        raise ExtractionFailed("there is not a single byte in it", reason=FileReason.EMPTY)
+    if len(head) < SNIFF_BYTES and not head.strip():
+        told = "there is nothing but blanks in it" if head else "there is not a single byte in it"
+        raise ExtractionFailed(told, reason=FileReason.EMPTY)
     kind = sniff(head)
     if kind is FileKind.UNKNOWN and own not in _TEXTUAL and _is_text(blob, certainly=own == "image"):
         return "csv" if own == "sheets" else "text"

@@ -219,6 +219,9 @@ KINDS: list[tuple[str, str, Build, str, str]] = [
     ("nothing to find", "scan.pdf", scan, "needs_ocr", ""),
     ("nothing to find", "blank.pdf", lambda m: m.pdf(b""), "empty", ""),
     ("nothing to find", "blank.txt", lambda m: b"\n\n  \n", "empty", ""),
+    ("nothing to find", "blank.ipynb", lambda m: b"", "empty", ""),
+    ("nothing to find", "blanks.ipynb", lambda m: b"\n", "empty", ""),
+    ("nothing to find", "blanks.docx", lambda m: b" \r\n", "empty", ""),
 ]
 ABSENT = ["unseen script", "deleted dodo", "secret skunk", "outside the folder"]
 

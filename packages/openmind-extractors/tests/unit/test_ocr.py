@@ -132,7 +132,7 @@ def test_an_engine_that_fails_says_so() -> None:
     def broken(pixels: object) -> list[tuple[str, list[list[float]], float]]:
         raise RuntimeError("out of memory")
 
-    with pytest.raises(ExtractionFailed, match="out of memory") as caught:
+    with pytest.raises(ExtractionFailed, match=r"failed on this picture .“out of memory”") as caught:
         RapidOcr("rapidocr", broken).read(as_page(Image.new("L", (50, 50))))
 
     assert caught.value.reason is FileReason.NEEDS_OCR

@@ -45,6 +45,8 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
         with shown_progress(quiet=json) as progress:
             report = memory.index(progress=progress, control=control, accept_deletions=accept_deletions)
         trouble = memory.trouble()
+        if any(trouble in notice for notice in report.notices):
+            trouble = ""  # the first file that needed the engine has told it
         left_out = [disabled_notice(source) for source in memory.sources.list() if not source.enabled]
     if json:
         print_object(index_object(attrs.evolve(report, notices=(*report.notices, trouble)) if trouble else report))

@@ -65,8 +65,11 @@ def _number(name: str, number: int, more: str = "") -> Line:
 
 
 def _files(failures: Iterable[FileFailure], status: FileStatus, title: str, total: int = 0) -> Iterator[Line]:
-    """The files of one kind; `total` counts also those that the report does not list."""
-    found = [failure for failure in failures if _status(failure) is status]
+    """The files of one kind, those that something can be done about first.
+
+    `total` counts also those that the report does not list.
+    """
+    found = sorted((failure for failure in failures if _status(failure) is status), key=_urgency)
     if not found:
         return
     yield line(Span(f"{title}:", "bold"))
@@ -90,3 +93,10 @@ def _status(failure: FileFailure) -> FileStatus:
         return FileReason(failure.code).status
     except ValueError:
         return FileStatus.FAILED
+
+
+def _urgency(failure: FileFailure) -> tuple[int, str]:
+    try:
+        return FileReason(failure.code).urgency, failure.path
+    except ValueError:
+        return 0, failure.path

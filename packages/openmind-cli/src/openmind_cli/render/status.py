@@ -47,7 +47,7 @@ def status_lines(status: MemoryStatus) -> Iterator[Line]:
     yield _pair("home", status.home)
     yield _pair("sources", f"{status.sources:,}")
     yield _pair("searchable", f"{count(status.indexed_files, 'file')}, {count(status.indexed_chunks, 'passage')}")
-    for reason, number in sorted(status.by_reason.items()):
+    for reason, number in sorted(status.by_reason.items(), key=lambda counted: counted[0].urgency):
         if reason is not FileReason.OK and number:
             yield _pair("", f"{number:,} {reason_text(reason)}")
     if status.unread_kinds:

@@ -2,11 +2,11 @@
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from attrs import frozen
+from attrs import field, frozen
 
 from openmind.adapters.ignore_files import GIT_FILE, MAX_BYTES, OWN_FILE, IgnoreRules
 from openmind.adapters.ignore_rules import generated_folders, is_foreign
@@ -15,10 +15,12 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason, FileStat
 from openmind.domain.paths import extension_of, name_of
 from openmind.domain.sources import Source
-from openmind.ports.file_tree import FoundFile, Obstacle, RootState
+from openmind.domain.unread import DEVICE, LINK, PIPE, SOCKET
+from openmind.ports.file_tree import FoundFile, NoFile, Obstacle, RootState
 
 LARGEST = 2**63 - 1
 _IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
+_NO_FILES = {stat.S_IFLNK: LINK, stat.S_IFIFO: PIPE, stat.S_IFSOCK: SOCKET}
 
 
 @frozen
@@ -30,6 +32,8 @@ class _Folder:
     rules: IgnoreRules
     names: frozenset[bytes] = frozenset()
     """What it holds, as far as that can be looked at; folders end with `/`."""
+    no_files: Mapping[bytes, str] = field(factory=dict)
+    """What else it holds, by name: links, pipes, sockets and devices."""
     generated: frozenset[bytes] = frozenset()
     obstacle: Obstacle | None = None
 
@@ -62,7 +66,7 @@ class LocalFileTree:
             return RootState(present=False, message="the path is not a folder any more")
         return RootState(present=True, device=state.st_dev)
 
-    def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle]:
+    def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle | NoFile]:
         """See the port."""
         ways: list[tuple[_Folder, list[bytes]]] = []
         entered: _Folder | None = _enter_source(source, self.patterns)
@@ -78,7 +82,11 @@ class LocalFileTree:
             if not names:
                 ways.pop()
                 continue
-            path = folder.path + names.pop()
+            name = names.pop()
+            path = folder.path + name
+            if name in folder.no_files:
+                yield NoFile(path_bytes=path, kind=folder.no_files[name])
+                continue
             if path.endswith(b"/"):
                 entered = _enter(path, folder.rules)
                 continue
@@ -135,7 +143,7 @@ def _repository_above(root: bytes) -> list[bytes]:
 def _enter(path: bytes, above: IgnoreRules) -> _Folder:
     """List a folder: what it holds, unless that is none of a person's own, or something is in the way."""
     try:
-        names = _list(path)
+        names, no_files = _list(path)
     except OSError as error:
         return _Folder(path, above, obstacle=_obstacle(path, error, "the folder"))
     if is_foreign(names):
@@ -144,7 +152,7 @@ def _enter(path: bytes, above: IgnoreRules) -> _Folder:
         rules = above.inside(path, names, _read_patterns)
     except ExtractionFailed as error:
         return _without_rules(path, above, error)
-    return _Folder(path, rules, frozenset(names), generated_folders(names))
+    return _Folder(path, rules, frozenset(names), no_files, generated_folders(names))
 
 
 def _without_rules(path: bytes, above: IgnoreRules, error: ExtractionFailed) -> _Folder:
@@ -160,6 +168,7 @@ def _to_visit(folder: _Folder, wanted: Callable[[str], bool], *, recursive: bool
         for name in folder.names
         if folder.lets_in(name, recursive=recursive) and (name.endswith(b"/") or wanted(extension_of(name_of(name))))
     ]
+    kept += [name for name in folder.no_files if folder.lets_in(name, recursive=recursive)]
     # A folder's name with its `/` sorts where the paths below it belong: after `a.txt`, before `a0`.
     kept.sort(reverse=True)
     return kept
@@ -201,16 +210,31 @@ def _read_patterns(path: bytes) -> bytes:
         raise ExtractionFailed(f"{its} {told}", reason=error.reason) from error
 
 
-def _list(path: bytes) -> list[bytes]:
-    """Name the regular files and the folders (with `/`) in a folder, and its ignore files whatever they are."""
+def _list(path: bytes) -> tuple[list[bytes], dict[bytes, str]]:
+    """Name the regular files and the folders (with `/`) in a folder, and its ignore files whatever they are.
+
+    What is none of these comes beside them, with its kind.
+    """
     names: list[bytes] = []
+    no_files: dict[bytes, str] = {}
     with os.scandir(path) as entries:
         for entry in entries:
             if entry.name in _IGNORE_FILES or entry.is_file(follow_symlinks=False):
                 names.append(entry.name)
             elif entry.is_dir(follow_symlinks=False):
                 names.append(entry.name + b"/")
-    return names
+            elif kind := _kind_of(entry):
+                no_files[entry.name] = kind
+    return names, no_files
+
+
+def _kind_of(entry: os.DirEntry[bytes]) -> str:
+    """Say what an entry is that is neither a file nor a folder; nothing when it has gone meanwhile."""
+    try:
+        mode = entry.stat(follow_symlinks=False).st_mode
+    except OSError:
+        return ""
+    return _NO_FILES.get(stat.S_IFMT(mode), DEVICE)
 
 
 def _look(path: bytes) -> FoundFile | Obstacle | None:

@@ -303,7 +303,10 @@ def _told(frame: Frame) -> WorkerFailure:
         return WorkerFailure(FailureKind.CRASHED, "it answered out of turn")
     name, detail = str(frame.message.get("error")), str(frame.message.get("detail"))
     kind = FailureKind.TOO_BIG if name == "MemoryError" else FailureKind.CRASHED
-    return WorkerFailure(kind, f"{name}: {detail}"[:300])
+    if kind is FailureKind.TOO_BIG:
+        return WorkerFailure(kind, "there was not enough memory")
+    said = " ".join(detail.split())
+    return WorkerFailure(kind, f"its process broke down{f' (“{said}”)' if said else ''}"[:300])
 
 
 def _read_exit(code: int | None, last_words: str) -> WorkerFailure:

@@ -20,7 +20,7 @@ from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.search import Explanation, SearchHit, SearchResult
 from openmind.domain.sources import Source
 from openmind.domain.status import MemoryStatus, RemovalReport
-from openmind.domain.unread import UnreadFile, kind_of
+from openmind.domain.unread import UnreadFile
 
 Object = dict[str, object]
 
@@ -263,8 +263,12 @@ def file_object(record: FileRecord) -> Object:
 
 
 def unread_object(file: UnreadFile) -> Object:
-    """A file of a kind that nothing reads, with the fields of any other file; the catalog has no id for it."""
+    """A file of a kind that nothing reads, with the fields of any other file; the catalog has no id for it.
+
+    What is no file has no size, and no date.
+    """
     name = name_of(file.path_bytes)
+    told = f"Files of this kind ({file.kind}) are not read." if file.stat else f"This is a {file.kind}, and no file."
     return {
         "id": None,
         "source_id": file.source_id,
@@ -273,10 +277,10 @@ def unread_object(file: UnreadFile) -> Object:
         "extension": file.extension,
         "status": FileReason.UNSUPPORTED.status.value,
         "reason": FileReason.UNSUPPORTED.value,
-        "size": file.stat.size,
-        "modified_at": file.stat.modified_at,
+        "size": file.stat.size if file.stat else 0,
+        "modified_at": file.stat.modified_at if file.stat else None,
         "indexed_at": None,
-        "error": f"Files of this kind ({kind_of(file.extension)}) are not read.",
+        "error": told,
         "hint": file.hint or None,
     }
 

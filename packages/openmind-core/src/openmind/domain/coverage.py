@@ -36,7 +36,7 @@ class SourceCoverage:
     unreadable: dict[str, Amount] = field(factory=dict)
     """By reason, a `FileReason`; `unsupported` also holds files of kinds that nothing reads."""
     unread_kinds: dict[str, int] = field(factory=dict)
-    """Those files of kinds that nothing reads, by extension, most files first."""
+    """Those files of kinds that nothing reads, by kind, most files first."""
     gone: Amount = Amount()
     """Known, but not on the disk any more; what can be found is what they held."""
     in_part: int = 0

@@ -59,6 +59,11 @@ class FileReason(StrEnum):
         return _WORDS.get(self, self.value)
 
     @property
+    def urgency(self) -> int:
+        """Where the reason stands in a list that begins with what a person can do something about; 0 comes first."""
+        return _BY_URGENCY.index(self)
+
+    @property
     def retried(self) -> bool:
         """Whether the next run tries again although the file has not changed."""
         return self in {FileReason.DENIED, FileReason.VANISHED, FileReason.PROVIDER}
@@ -87,6 +92,21 @@ _WORDS = {
     FileReason.PROVIDER: "provider trouble",
 }
 """Where the code is not the word for it."""
+_BY_URGENCY = (
+    FileReason.ENCRYPTED,
+    FileReason.NEEDS_OCR,
+    FileReason.DENIED,
+    FileReason.TIMEOUT,
+    FileReason.PROVIDER,
+    FileReason.CRASHED,
+    FileReason.DAMAGED,
+    FileReason.UNSUPPORTED,
+    FileReason.TOO_BIG,
+    FileReason.PARTIAL,
+    FileReason.VANISHED,
+    FileReason.EMPTY,
+    FileReason.OK,
+)
 _SAVE_IT = "Save it again, or `touch` it: the next run tries once more. If that is in vain, save it in another format."
 _HINTS = {
     FileReason.PARTIAL: (

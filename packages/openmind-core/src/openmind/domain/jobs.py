@@ -168,7 +168,7 @@ class IndexReport:
     notices: tuple[str, ...] = ()
     """Sentences for the person: a folder is missing, deletions wait, vectors are missing."""
     unread_kinds: dict[str, int] = field(factory=dict)
-    """Files in the sources of kinds that nothing reads, by extension, most files first; no tally counts them."""
+    """Files in the sources of kinds that nothing reads, by kind, most files first; no tally counts them."""
 
 
 RUN_DIED = "The process that indexed ended without a word."

@@ -18,13 +18,14 @@ class Ranked:
     passage: int
     """Hash of its text: equal passages have the same."""
     also_at: tuple[str, ...] = ()
-    """Other paths that hold the same passage."""
+    """Other paths that hold the same passage, see `_how_near`."""
 
 
 def arrange(scored: Iterable[Ranked], *, limit: int, per_file: int) -> tuple[Ranked, ...]:
     """Choose the best passages: equal ones once, naming the other places, and at most `per_file` of one file.
 
-    Equal scores stand in order of path and index, so that the same memory always answers alike.
+    Equal scores stand in order of path and index, so that the same memory always answers alike. Of equal passages the
+    best one is shown, whose path has more of the query; the other places follow from the fewest folders to the most.
 
     Args:
         scored: candidates in any order.
@@ -47,5 +48,11 @@ def arrange(scored: Iterable[Ranked], *, limit: int, per_file: int) -> tuple[Ran
             continue
         shown.add(one.passage)
         taken[one.key.file_id] += 1
-        chosen.append(evolve(one, also_at=tuple(path for path in places[one.passage] if path != one.path)))
+        others = (path for path in places[one.passage] if path != one.path)
+        chosen.append(evolve(one, also_at=tuple(sorted(others, key=_how_near))))
     return tuple(chosen)
+
+
+def _how_near(path: str) -> tuple[int, str]:
+    """Order places of the same passage: what lies in fewer folders comes first, then by path."""
+    return path.count("/"), path

@@ -1,7 +1,7 @@
 """Snippets: the stretch of a passage that shows best why it was found."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from openmind.domain.clusters import border
 from openmind.domain.headings import without_headings
@@ -18,7 +18,12 @@ REPEATED = 0.1
 
 
 def snippet(
-    text: str, query: AnalysedQuery, *, names: Iterable[str] = (), width: int = WIDTH
+    text: str,
+    query: AnalysedQuery,
+    *,
+    names: Iterable[str] = (),
+    bare: Collection[str] = frozenset(),
+    width: int = WIDTH,
 ) -> tuple[str, tuple[Span, ...]]:
     """Cut the best stretch out of a passage, as one line.
 
@@ -26,12 +31,13 @@ def snippet(
         text: the passage.
         query: what it is shown for.
         names: title and headings that it is shown under; those it opens with are left out.
+        bare: headings that are left out wherever they stand on a line, see `without_headings`.
         width: the most characters of the snippet, ellipses included.
 
     Returns:
         The snippet, and the places in it that match as (start, end) offsets, ascending and disjoint.
     """
-    line = " ".join(without_headings(text, names).split())
+    line = " ".join(without_headings(text, names, bare=bare).split())
     found = matches(line, query)
     if len(line) <= width:
         return line, merged((match.start, match.end) for match in found)

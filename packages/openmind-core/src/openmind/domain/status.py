@@ -38,7 +38,7 @@ class MemoryStatus:
     last_run: IndexRun | None = None
     last_job_state: JobState | None = None
     unread_kinds: dict[str, int] = field(factory=dict)
-    """Files of kinds that nothing reads, by extension, as the last run found them; `files` does not count them."""
+    """Files of kinds that nothing reads, by kind, as the last run found them; `files` does not count them."""
     waiting_deletions: int = 0
     missing_sources: tuple[str, ...] = ()
     """Paths of sources whose folder is not there now; what they held is kept."""

@@ -1,4 +1,4 @@
-"""Files of kinds that nothing reads: how many there are of each, and what to do about a kind."""
+"""What nothing reads, by kind: files of some extensions, and what is no file. How many there are, what can be done."""
 
 import json
 from collections import Counter
@@ -15,19 +15,27 @@ MOST_KINDS = 100
 OTHER = "other"
 """The kinds beyond that, together."""
 NO_EXTENSION = "no extension"
+LINK = "link"
+PIPE = "pipe"
+SOCKET = "socket"
+DEVICE = "device"
+NO_FILES = frozenset({LINK, PIPE, SOCKET, DEVICE})
+"""Kinds of what stands among files and is none: a link is not followed, the others would have to be waited for."""
 
 Kinds = Mapping[str, int]
-"""How many files there are, by extension (lower case, with the dot), `NO_EXTENSION` or `OTHER`."""
+"""How many files there are, by extension (lower case, with the dot), `NO_EXTENSION`, one of `NO_FILES` or `OTHER`."""
 
 
 @frozen(kw_only=True)
 class UnreadFile:
-    """A file of a kind that nothing reads. Memory keeps nothing of it."""
+    """A file of a kind that nothing reads, or what is no file. Memory keeps nothing of it."""
 
     source_id: SourceId
     path_bytes: bytes
-    stat: FileStat
+    stat: FileStat | None
+    """None for what is no file."""
     extension: str
+    kind: str
     hint: str
     """What a person can do to have it read; empty where there is nothing to be done."""
 
@@ -69,9 +77,9 @@ def of_setting(kept: str | None) -> dict[str, int]:
     return cast(dict[str, int], json.loads(kept)) if kept else {}
 
 
-def hint_for(extension: str) -> str:
-    """Say what a person can do to have files with an extension read; empty where there is nothing to be done."""
-    return _HINTS.get(extension, "")
+def hint_for(kind: str) -> str:
+    """Say what a person can do to have a kind of files read; empty where there is nothing to be done."""
+    return _HINTS.get(kind, "")
 
 
 def _hints() -> dict[str, str]:
@@ -87,6 +95,7 @@ def _hints() -> dict[str, str]:
             "Put its transcript or subtitles beside it, as .txt or .srt."
         ),
         ".db .sqlite .sqlite3 .mdb .accdb .parquet": "Export its tables as .csv.",
+        LINK: "Links are not followed. Add the folder that holds what it leads to, or put a copy in its place.",
     }
     return {extension: hint for extensions, hint in told.items() for extension in extensions.split()}
 

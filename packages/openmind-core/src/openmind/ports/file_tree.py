@@ -30,6 +30,15 @@ class Obstacle:
 
 
 @frozen(kw_only=True)
+class NoFile:
+    """Something below a source that is neither a file nor a folder, and so is passed by."""
+
+    path_bytes: bytes
+    kind: str
+    """One of `openmind.domain.unread.NO_FILES`."""
+
+
+@frozen(kw_only=True)
 class RootState:
     """What the folder of a source looks like before it is scanned."""
 
@@ -45,11 +54,11 @@ class FileTree(Protocol):
         """Look at the folder itself."""
         ...
 
-    def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle]:
+    def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle | NoFile]:
         """Walk a source, in ascending order of `path_bytes`.
 
-        Only regular files whose extension is `wanted` come; links are not followed; noisy, hidden and ignored
-        folders are not entered. No file is opened but ignore files.
+        Only regular files whose extension is `wanted` come; links, pipes, sockets and devices are named, and neither
+        followed nor opened; noisy, hidden and ignored folders are not entered. No file is opened but ignore files.
 
         Args:
             source: where to walk; a source that is not recursive gives only its own files.

@@ -82,8 +82,10 @@ class RapidOcr:
             try:
                 found = list(self._recognise(band))
             except Exception as error:
+                told = " ".join(str(error).split())[:200]
+                said = f" (“{told}”)" if told else ""
                 raise ExtractionFailed(
-                    f"text recognition failed: {type(error).__name__}: {error}"[:300], reason=FileReason.NEEDS_OCR
+                    f"text recognition failed on this picture{said}", reason=FileReason.NEEDS_OCR
                 ) from error
             placed = [(_line(text, box), score) for text, box, score in found]
             for line, score in placed:

@@ -17,7 +17,7 @@ from openmind.domain.sentences import as_sentence
 from openmind.domain.sources import Source
 from openmind.domain.unread import kind_of, to_setting, unread_key
 from openmind.ports.catalog import Catalog, PlannedChange
-from openmind.ports.file_tree import FileTree, FoundFile, Obstacle
+from openmind.ports.file_tree import FileTree, FoundFile, NoFile, Obstacle
 
 PLAN_SLICE = 2_000
 """Lines of a plan that are written in one transaction."""
@@ -44,7 +44,7 @@ class SourceScan:
     planned: int = 0
     """Lines written to the plan, `gone` ones not counted."""
     unread: Counter[str] = field(factory=Counter)
-    """Files of kinds that nothing reads, by kind."""
+    """Files of kinds that nothing reads, and what is no file, by kind."""
     undated: dict[FileId, int] = field(factory=dict)
     """Unchanged files whose records lack the time of change, and that time; noted in slices."""
     notices: list[str]
@@ -133,7 +133,7 @@ class Discovery:
         source: Source,
         scan: SourceScan,
         known_files: Iterator[FileRecord],
-        found_files: Iterable[FoundFile | Obstacle],
+        found_files: Iterable[FoundFile | Obstacle | NoFile],
     ) -> Iterator[PlannedChange]:
         """Walk both streams; both ascend by `path_bytes`, so one pass with one record in hand is enough."""
         blocked: bytes | None = None
@@ -145,6 +145,9 @@ class Discovery:
             if isinstance(found, Obstacle):
                 blocked = found.path_bytes
                 scan.notices.append(_told(found))
+                continue
+            if isinstance(found, NoFile):
+                scan.unread[found.kind] += 1
                 continue
             known = None
             if record is not None and record.path_bytes == found.path_bytes:

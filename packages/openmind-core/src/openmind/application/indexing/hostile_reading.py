@@ -16,7 +16,8 @@ from openmind.domain.errors import OpenMindError, StoreDamaged
 from openmind.domain.files import FileReason
 from openmind.domain.paths import displayable
 from openmind.domain.pictures import MODEL
-from openmind.domain.recognition import KEPT_AS, PageNews, PageText, as_document, of_document
+from openmind.domain.recognition import KEPT_AS, MISSED, PageNews, PageText, as_document, of_document
+from openmind.domain.sentences import as_sentence
 from openmind.ports.catalog import Catalog
 from openmind.ports.file_tree import FileTree
 from openmind.ports.image_describer import ImageDescriber
@@ -69,6 +70,7 @@ class HostileReading:
             if document is None:
                 self.failed(task, outcome.reason, outcome.message)
                 continue
+            self._note_missing_engine(task, document)
             packed = packing.pack(document)
             if MODEL in document.facts.metadata:
                 self._keep(task, packed)
@@ -139,6 +141,14 @@ class HostileReading:
             return document
         self.log.at(displayable(task.path_bytes))
         return self._describing.complete(document, outcome.picture)
+
+    def _note_missing_engine(self, task: FileTask, document: ExtractedDocument) -> None:
+        """Say, once, that recognition is switched on and cannot be had: many files may lack their text for it."""
+        metadata = document.facts.metadata
+        why = metadata.get("ocr_error")
+        if task.ocr and metadata.get(MISSED) is True and isinstance(why, str):
+            told = as_sentence(why)
+            self.log.notice(f"Text recognition cannot start: {told} The next run reads what needs it once it can.")
 
     def _keep(self, task: FileTask, packed: bytes) -> None:
         """Keep a description at once: it may have taken a minute, and the commit may be another one away."""

@@ -135,7 +135,8 @@ class InProcessPreparer:
                 ticket=request.ticket, reason=FileReason.TOO_BIG, message="There is not enough memory to read it."
             )
         except (Exception, SystemExit) as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
-            told = f"The reader “{request.extractor}” broke down: {type(error).__name__}: {error}"[:300]
+            said = " ".join(str(error).split())
+            told = f"The reader “{request.extractor}” broke down{f' (“{said}”)' if said else ''}"[:300]
             return PreparationFailure(ticket=request.ticket, reason=FileReason.CRASHED, message=told)
 
     def _document(self, request: PreparationRequest) -> ExtractedDocument:

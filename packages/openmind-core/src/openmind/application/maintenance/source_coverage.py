@@ -13,7 +13,7 @@ from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sources import Source
 from openmind.domain.unread import UnreadFile, hint_for, kind_of, most_frequent
 from openmind.ports.catalog import Catalog
-from openmind.ports.file_tree import FileTree, FoundFile, Obstacle
+from openmind.ports.file_tree import FileTree, FoundFile, NoFile, Obstacle
 
 MOST_OBSTACLES = 100
 
@@ -37,20 +37,26 @@ class CoverageService:
                 yield SourceCoverage(source_id=source.id, path=source.path, enabled=False)
 
     def unread(self) -> Iterator[UnreadFile]:
-        """Name the files of kinds that nothing reads, source by source, in ascending order of their paths."""
+        """Name the files of kinds that nothing reads, and what is no file, source by source, by path."""
         with self.catalog.reading() as snapshot:
             sources = [source for source in snapshot.sources(enabled_only=True) if self.tree.root(source).present]
         for source in sources:
             for found in self.tree.scan(source, partial(self._is_unread, source)):
-                if isinstance(found, FoundFile):
-                    extension = extension_of(name_of(found.path_bytes))
-                    yield UnreadFile(
-                        source_id=source.id,
-                        path_bytes=found.path_bytes,
-                        stat=found.stat,
-                        extension=extension,
-                        hint=self._hint(extension),
-                    )
+                if isinstance(found, Obstacle):
+                    continue  # it is no file that could be named
+                extension = extension_of(name_of(found.path_bytes))
+                if isinstance(found, NoFile):
+                    stat, kind, hint = None, found.kind, hint_for(found.kind)
+                else:
+                    stat, kind, hint = found.stat, kind_of(extension), self._hint(extension)
+                yield UnreadFile(
+                    source_id=source.id,
+                    path_bytes=found.path_bytes,
+                    stat=stat,
+                    extension=extension,
+                    kind=kind,
+                    hint=hint,
+                )
 
     def _is_unread(self, source: Source, extension: str) -> bool:
         return self.formats.reader(extension, code=source.code) is None
@@ -75,6 +81,8 @@ class CoverageService:
                     record = next(known_files, None)
                 if isinstance(found, Obstacle):
                     looked.meet(found)
+                elif isinstance(found, NoFile):
+                    looked.pass_by(found)
                 elif record is not None and record.path_bytes == found.path_bytes:
                     looked.see(found, record)
                     record = next(known_files, None)
@@ -118,6 +126,11 @@ class _Looked:
             self.coverage = evolve(seen, new=seen.new.plus(size))  # its passages were lost
         else:
             self._add_unreadable(known.reason, size)
+
+    def pass_by(self, found: NoFile) -> None:
+        """Take in what is no file, and so takes no room."""
+        self.unread[found.kind] += 1
+        self._add_unreadable(FileReason.UNSUPPORTED, 0)
 
     def miss(self, known: FileRecord) -> None:
         """Take in a file that is not there, or cannot be looked at."""

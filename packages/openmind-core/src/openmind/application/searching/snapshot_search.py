@@ -8,7 +8,7 @@ from openmind.application.searching.gathering import gather
 from openmind.application.searching.legs import Legs
 from openmind.domain.chunks import ChunkKey, ChunkRow
 from openmind.domain.files import FileRecord
-from openmind.domain.headings import names_of
+from openmind.domain.headings import headings_of, names_of
 from openmind.domain.ids import FileId, SourceId
 from openmind.domain.models import RetrievalProfile
 from openmind.domain.packing import read_metadata
@@ -225,7 +225,7 @@ def _hit(ranked: Ranked, row: ChunkRow, file: FileRecord, query: AnalysedQuery, 
     """Make a hit: path and name as the catalog has them, the rest as the passage says."""
     locator, _, metadata = read_metadata(row.metadata)
     title = file.title or row.title
-    shown, marks = snippet(row.text, query, names=names_of(title, locator))
+    shown, marks = snippet(row.text, query, names=names_of(title, locator), bare=headings_of(locator))
     return SearchHit(
         id=f"{row.file_id}:{row.index}",
         file_id=row.file_id,

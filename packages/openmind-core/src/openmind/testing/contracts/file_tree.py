@@ -9,7 +9,8 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.domain.ids import SourceId
 from openmind.domain.sources import Source
-from openmind.ports.file_tree import FileTree, FoundFile, Obstacle
+from openmind.domain.unread import LINK, PIPE
+from openmind.ports.file_tree import FileTree, FoundFile, NoFile, Obstacle
 
 
 class FileWorld(Protocol):
@@ -50,12 +51,12 @@ class FileTreeContract:
     def source(self, world: FileWorld, *, recursive: bool = True) -> Source:
         return Source(id=SourceId("src_1"), path_bytes=world.root, recursive=recursive, created_at="")
 
-    def scan(self, world: FileWorld, *, recursive: bool = True) -> list[FoundFile | Obstacle]:
+    def scan(self, world: FileWorld, *, recursive: bool = True) -> list[FoundFile | Obstacle | NoFile]:
         return list(world.tree.scan(self.source(world, recursive=recursive), is_text))
 
     def paths(self, world: FileWorld, *, recursive: bool = True) -> list[bytes]:
         found = self.scan(world, recursive=recursive)
-        return [each.path_bytes.removeprefix(world.root + b"/") for each in found]
+        return [each.path_bytes.removeprefix(world.root + b"/") for each in found if isinstance(each, FoundFile)]
 
     def test_a_folder_with_files_is_present_and_on_a_device(self, world: FileWorld) -> None:
         world.write(b"a.txt", b"a")
@@ -112,12 +113,21 @@ class FileTreeContract:
 
         assert self.paths(world, recursive=False) == [b"a.txt"]
 
-    def test_links_and_pipes_do_not_come(self, world: FileWorld) -> None:
-        world.write(b"a.txt", b"")
+    def test_links_and_pipes_are_named_in_their_place_for_what_they_are(self, world: FileWorld) -> None:
+        for name in (b"a.txt", b"m/b.txt", b"z.txt"):
+            world.write(name, b"")
         world.plant(b"link.txt", stat.S_IFLNK)
-        world.plant(b"pipe.txt", stat.S_IFIFO)
+        world.plant(b"m/pipe.bin", stat.S_IFIFO)
+        world.plant(b".hidden.txt", stat.S_IFLNK)
 
-        assert self.paths(world) == [b"a.txt"]
+        found = self.scan(world)
+
+        assert self.paths(world) == [b"a.txt", b"m/b.txt", b"z.txt"]
+        assert [each for each in found if isinstance(each, NoFile)] == [
+            NoFile(path_bytes=world.root + b"/link.txt", kind=LINK),
+            NoFile(path_bytes=world.root + b"/m/pipe.bin", kind=PIPE),
+        ]
+        assert found == sorted(found, key=lambda each: each.path_bytes)
 
     def test_hidden_noisy_secret_and_temporary_things_do_not_come(self, world: FileWorld) -> None:
         for name in (b".git/a.md", b".hidden.md", b"node_modules/p/readme.md", b"~$draft.md", b".ssh/note.txt"):
@@ -181,7 +191,8 @@ class FileTreeContract:
         source = self.source(world, recursive=recursive)
         names = [*files, *ignored, b"link.txt", b"link.txt/a.txt", b"pipe.txt", b"gone.txt", b"gone/a.txt", b"sub", b""]
         asked = [world.root + b"/" + name for name in names]
-        scanned = [found.path_bytes for found in world.tree.scan(source, lambda extension: True)]
+        found = world.tree.scan(source, lambda extension: True)
+        scanned = [each.path_bytes for each in found if isinstance(each, FoundFile)]
 
         included = list(world.tree.included(source, [*asked, world.root, world.root + b".txt", b"/a.txt"]))
 

@@ -14,9 +14,11 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason, FileStat
 from openmind.domain.paths import displayable, extension_of, is_within, name_of
 from openmind.domain.sources import Source
-from openmind.ports.file_tree import FoundFile, Obstacle, RootState
+from openmind.domain.unread import DEVICE, LINK, PIPE, SOCKET
+from openmind.ports.file_tree import FoundFile, NoFile, Obstacle, RootState
 
 LONG_AGO_NS = 1_700_000_000_000_000_000
+_NO_FILES = {stat.S_IFLNK: LINK, stat.S_IFIFO: PIPE, stat.S_IFSOCK: SOCKET}
 
 
 @frozen
@@ -73,7 +75,7 @@ class MemoryFileTree:
             return RootState(present=True, device=self.device)
         return RootState(present=False, message="the folder is not there any more")
 
-    def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle]:
+    def scan(self, source: Source, wanted: Callable[[str], bool]) -> Iterator[FoundFile | Obstacle | NoFile]:
         """See the port."""
         root = source.path_bytes.rstrip(b"/") + b"/"
         yield from self._walk(root, IgnoreRules.of(root, self.patterns), wanted, recursive=source.recursive)
@@ -106,11 +108,13 @@ class MemoryFileTree:
 
     def _walk(
         self, folder: bytes, above: IgnoreRules, wanted: Callable[[str], bool], *, recursive: bool
-    ) -> Iterator[FoundFile | Obstacle]:
+    ) -> Iterator[FoundFile | Obstacle | NoFile]:
         if folder.rstrip(b"/") in self._denied:
             yield Obstacle(path_bytes=folder, reason=FileReason.DENIED, message="the folder may not be read")
             return
-        names = self._names(folder)
+        everything = self._names(folder)
+        no_files = {name: kind for name in everything if (kind := self._no_file(folder + name))}
+        names = [name for name in everything if name not in no_files]
         if is_foreign(names):
             return
         try:
@@ -119,24 +123,29 @@ class MemoryFileTree:
             yield Obstacle(path_bytes=folder, reason=error.reason, message=error.message)
             return
         generated = generated_folders(names)
-        for name in names:
+        for name in everything:
             path, is_folder = folder + name, name.endswith(b"/")
             if rules.leave_out(path, name.rstrip(b"/"), folder=is_folder, generated=generated):
                 continue
             if is_folder:
                 if recursive:
                     yield from self._walk(path, rules, wanted, recursive=True)
+            elif name in no_files:
+                yield NoFile(path_bytes=path, kind=no_files[name])
             elif wanted(extension_of(name_of(name))):
                 yield FoundFile(path_bytes=path, stat=_file_stat(self._nodes[path]))
 
     def _names(self, folder: bytes) -> list[bytes]:
         names = set()
-        for path, node in self._nodes.items():
+        for path in self._nodes:
             if path.startswith(folder):
                 first, slash, _ = path[len(folder) :].partition(b"/")
-                if slash or stat.S_ISREG(node.mode):
-                    names.add(first + slash)
+                names.add(first + slash)
         return sorted(names)
+
+    def _no_file(self, path: bytes) -> str:
+        node = self._nodes.get(path)
+        return "" if node is None or stat.S_ISREG(node.mode) else _NO_FILES.get(stat.S_IFMT(node.mode), DEVICE)
 
 
 def _bytes(path: bytes | str) -> bytes:
