@@ -28,7 +28,7 @@ HEAVY = [
 ]
 
 
-ONE_MAKER = {"archive", "home_keeping", "isolated_reader", "job_launcher", "preparer"}
+ONE_MAKER = {"home_keeping", "isolated_reader", "job_launcher", "preparer"}
 """Ports whose only adapter is our own: what they promise is tested with it."""
 
 

@@ -44,14 +44,18 @@ class Installed:
         return told
 
 
-def look_at(found: Plugins) -> list[Installed]:
-    """Gather what there is to know of each plugin, in order of name."""
+def look_at(found: Plugins, *, storage: str) -> list[Installed]:
+    """Gather what there is to know of each plugin, in order of name; `storage` is the one that is configured."""
     return [
         Installed(
             report,
             adds=_adds(report.name, found),
             overrides=_overrides(report.name, found),
-            notes=(*_lost(report.name, found), *_replaces_nobody(report.name, found)),
+            notes=(
+                *_lost(report.name, found),
+                *_replaces_nobody(report.name, found),
+                *_keeps_the_memory(report.name, found, storage),
+            ),
         )
         if report.is_used  # else it may have the name of one that is
         else Installed(report, adds={}, overrides={}, notes=())
@@ -119,3 +123,10 @@ def _replaces_nobody(plugin: str, found: Plugins) -> Iterator[str]:
         unknown = sorted(entry.value.info.replaces - entries.keys())
         if entry.plugin == plugin and unknown:
             yield f"{name} is to replace {', '.join(unknown)}, and there is no such extractor"
+
+
+def _keeps_the_memory(plugin: str, found: Plugins, storage: str) -> Iterator[str]:
+    """Where there is a choice, which storage is used."""
+    entries = found.stores.entries
+    if len(entries) > 1 and storage in entries and entries[storage].plugin == plugin:
+        yield f"the store {storage} is used"

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 from openmind.adapters.packages import install_command
-from openmind.installed import installed_plugins
+from openmind.installed import installed_plugins, readable_config
 
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.installed import Installed, look_at, names_taken
@@ -31,7 +31,7 @@ def plugins(*, trace: Switch = False, json: Json = False) -> int:
         Show each hook that was called, what it added, and the CPU time it took.
     """
     found = installed_plugins()
-    shown = look_at(found)
+    shown = look_at(found, storage=readable_config().storage.name)
     if json:
         print_list("plugins", (each.as_object(trace=trace) for each in shown))
     elif trace:

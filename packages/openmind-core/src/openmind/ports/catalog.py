@@ -68,7 +68,7 @@ class GarbageEntry:
 
 
 class CatalogReader(Protocol):
-    """One consistent snapshot of the catalog. Serves one thread at a time; what it streams ends with it."""
+    """One consistent snapshot of the catalog. Serves one thread at a time; what it streams is read while it is open."""
 
     def sources(self, *, enabled_only: bool = False) -> tuple[Source, ...]:
         """List sources in the order in which they were added."""

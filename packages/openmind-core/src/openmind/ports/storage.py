@@ -64,7 +64,7 @@ class Storage(Protocol):
         ...
 
     def size_bytes(self) -> int:
-        """What is on disk."""
+        """How many bytes it takes on this machine's disk; 0 for one that lies elsewhere."""
         ...
 
     def close(self) -> None:

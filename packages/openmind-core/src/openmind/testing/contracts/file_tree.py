@@ -172,6 +172,7 @@ class FileTreeContract:
         assert locked.path_bytes == world.root + b"/locked/"
         assert locked.reason is FileReason.DENIED
         assert locked.message
+        assert world.root.decode() not in locked.message
         assert [a.path_bytes, z.path_bytes] == [world.root + b"/a.txt", world.root + b"/z.txt"]
 
     @pytest.mark.parametrize("recursive", [True, False])

@@ -1,7 +1,7 @@
 """What every storage promises: its own sentences, and those that a catalog and a chunk store keep together.
 
 Subclass `StorageContract` and give a fixture `make_storage`: called with a home folder, it makes your storage. The two
-parts have suites of their own, `CatalogContract` and `ChunkStoreContract`.
+parts have suites of their own, `CatalogContract` and `ChunkStoreContract`, and so has the archive, `ArchiveContract`.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ import pytest
 from attrs import evolve
 
 from openmind.domain.chunks import ChunkRow
-from openmind.domain.errors import IndexingBusy, StoreError
+from openmind.domain.errors import IndexingBusy, MemoryClosed, StoreError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import Generation
 from openmind.domain.index import IndexTable
@@ -91,10 +91,16 @@ class StorageContract:
 
         assert found(make_storage(home), "heron") == ["file_0001"]
 
-    def test_its_size_is_what_is_on_the_disk(self, storage: Storage, home: Path) -> None:
+    def test_nothing_of_it_can_be_used_before_it_is_initialised(self, make_storage: MakeStorage, home: Path) -> None:
+        with pytest.raises(StoreError), make_storage(home).catalog.reading():
+            pass
+
+    def test_what_is_remembered_makes_it_no_smaller(self, storage: Storage) -> None:
+        before = storage.size_bytes()
+
         write(storage, with_table(storage.catalog), record(1), "heron")
 
-        assert 0 < storage.size_bytes() <= sum(path.stat().st_size for path in home.rglob("*") if path.is_file())
+        assert 0 <= before <= storage.size_bytes()
 
     def test_one_at_a_time_may_write_passages(self, storage: Storage, make_storage: MakeStorage, home: Path) -> None:
         told: list[str] = []
@@ -116,9 +122,13 @@ class StorageContract:
         with storage.index_lock():
             pass  # it was given back
 
-    def test_closing_twice_is_harmless(self, storage: Storage) -> None:
+    def test_after_closing_it_even_twice_sessions_are_refused(self, storage: Storage) -> None:
         storage.close()
         storage.close()
+
+        for session in (storage.catalog.reading, storage.catalog.writing):
+            with pytest.raises(MemoryClosed), session():
+                pass
 
     # Catalog and chunk store together
 

@@ -252,11 +252,18 @@ class MemoryCatalog:
 
     timeout_s: float = 5.0
     _contents: Contents = field(factory=Contents, init=False)
+    _snapshots: dict[object, Contents] = field(factory=dict, init=False, repr=False, eq=False)
+    """What each session that reads sees."""
     _writing: threading.Lock = field(factory=threading.Lock, init=False, repr=False, eq=False)
 
     @contextmanager
     def reading(self) -> Iterator[MemoryReader]:
-        yield MemoryReader(self._contents)
+        session = object()
+        self._snapshots[session] = seen = self._contents
+        try:
+            yield MemoryReader(seen)
+        finally:
+            del self._snapshots[session]
 
     @contextmanager
     def writing(self) -> Iterator[MemoryWriter]:
@@ -278,4 +285,4 @@ class MemoryCatalog:
         yield keep
 
     def tidy(self) -> bool:
-        return True
+        return all(seen is self._contents for seen in list(self._snapshots.values()))

@@ -94,7 +94,8 @@ class MemoryChunkView:
                 return None
             longer = 1 - LENGTH_WEIGHT + LENGTH_WEIGHT * len(words) / mean_length
             return math.fsum(
-                rarity(holding[term], len(passages))
+                max(1, query.terms.count(term))
+                * rarity(holding[term], len(passages))
                 * counts[term]
                 * (SATURATION + 1)
                 / (counts[term] + SATURATION * longer)
@@ -142,7 +143,7 @@ class MemoryChunkStore:
         found = self._table(table)
         if any(row.vector is not None and len(row.vector) != 4 * found.dimension for row in rows):
             raise StoreError(f"The table {table} holds vectors of {found.dimension} components.")
-        found.rows = (*found.rows, *rows)
+        found.rows = (*found.rows, *map(without_half_characters, rows))
         found.unindexed += len(rows)
 
     def fold(self, table: str) -> None:
@@ -267,6 +268,15 @@ def unpack(vector: bytes) -> Sequence[float]:
 def cosine(wanted: Sequence[float], vector: bytes | None) -> float | None:
     """Multiply two vectors of unit length."""
     return None if vector is None else math.fsum(a * b for a, b in zip(wanted, unpack(vector), strict=True))
+
+
+def without_half_characters(row: ChunkRow) -> ChunkRow:
+    """What no file of text can hold becomes question marks."""
+    return evolve(row, text=encodable(row.text), words=encodable(row.words), title=encodable(row.title))
+
+
+def encodable(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def without_vector(row: ChunkRow) -> ChunkRow:

@@ -322,6 +322,7 @@ class FilePromises:
         assert counts.indexed_files == 3
         assert (of_notes.sources, of_notes.files, of_notes.chunks, of_notes.text_bytes) == (1, 4, 7, 5)
         assert (of_off.sources, of_off.files, of_off.chunks, of_off.text_bytes) == (1, 1, 5, 0)
+        assert (of_notes.journal_rows, of_off.journal_rows) == (0, 0)
         assert of_nothing == MemoryCounts()
 
     def test_live_files_without_vectors_are_paged_in_order_of_id(self, catalog: Catalog) -> None:

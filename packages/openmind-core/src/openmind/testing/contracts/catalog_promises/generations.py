@@ -129,6 +129,14 @@ class GenerationPromises:
             assert snapshot.file(first.id) == second
         assert garbage(catalog) == {(table.id, generation_of(first))}
 
+    def test_of_two_publications_at_one_path_the_later_one_counts(self, catalog: Catalog) -> None:
+        table = with_table(catalog)
+        first, second = publish(catalog, record(1), record(2, path=record(1).path_bytes), tables=[table])
+
+        with catalog.reading() as snapshot:
+            assert snapshot.list_files() == (second,)
+        assert garbage(catalog) == {(table.id, generation_of(first))}
+
     def test_a_replaced_generation_dies_in_every_table(self, catalog: Catalog) -> None:
         live = with_table(catalog)
         with catalog.writing() as session:

@@ -3,13 +3,15 @@
 import pytest
 
 from openmind.domain.errors import StoreError
-from openmind.domain.ids import Generation
+from openmind.domain.ids import Generation, JobId, RunId
 from openmind.domain.index import IndexTable, TableState
+from openmind.domain.jobs import IndexJob, IndexRun, JobState
 from openmind.ports.catalog import Catalog
 from openmind.testing.contracts.catalog_promises.samples import (
     AT,
     FOREVER,
     NOTES,
+    change,
     garbage,
     generation_of,
     identity,
@@ -126,6 +128,17 @@ class IndexTablePromises:
         with catalog.reading() as snapshot:
             assert snapshot.files([found.id for found in files]) == {found.id: found for found in files}
 
+    def test_what_the_new_live_table_holds_has_its_vectors(self, catalog: Catalog) -> None:
+        live, filling = with_two_tables(catalog)
+        [lacking] = publish(catalog, record(1, missing=1), tables=[live])
+        with catalog.writing() as session:
+            session.mark_filled(filling.id, [generation_of(lacking)])
+            session.switch(filling.id)
+
+        with catalog.reading() as snapshot:
+            assert snapshot.files_without_vectors(after=None, limit=9) == ()
+            assert snapshot.counts().missing_vectors == 0
+
     def test_a_table_that_lacks_a_file_does_not_become_the_live_one(self, catalog: Catalog) -> None:
         live, filling = with_two_tables(catalog)
         one, _ = publish(catalog, record(1), record(2), tables=[live])
@@ -221,6 +234,7 @@ class IndexTablePromises:
             assert snapshot.text(lost.content_hash, lost.extractor) == b"text"
             assert snapshot.live_table() == live
             assert snapshot.counts().chunks == 0
+            assert snapshot.files_without_passages(after=None, limit=9) == (found,)
         assert found is not None
         assert (found.live_generation, found.chunk_count, found.missing_vectors) == (None, 3, 0)
         assert garbage(catalog) == set()
@@ -262,6 +276,9 @@ class IndexTablePromises:
             session.keep_text("a" * 64, "markdown/1", b"text")
             session.keep_vectors("k", {b"1": b"v"})
             session.set_setting("waiting", "1")
+            session.plan(RunId("run_1"), [change("/a")])
+            session.save_run(IndexRun(id=RunId("run_1"), started_at="2026-01-02T03:04:05+00:00"))
+            session.add_job(IndexJob(id=JobId("job_1"), state=JobState.PENDING))
             session.begin([live.id], 1)
             session.abandon(session.begin([live.id], 1), at=AT)
 
@@ -275,6 +292,9 @@ class IndexTablePromises:
             assert snapshot.tables() == ()
             assert snapshot.intents() == ()
             assert snapshot.setting("waiting") is None
+            assert snapshot.next_changes(RunId("run_1"), after=0, limit=9) == ()
+            assert snapshot.runs() == ()
+            assert snapshot.jobs() == ()
             assert [found.id for found in snapshot.sources()] == [NOTES]
 
     def test_clearing_forgets_the_sources_too_when_asked(self, catalog: Catalog) -> None:

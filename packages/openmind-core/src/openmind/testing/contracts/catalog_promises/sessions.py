@@ -1,13 +1,15 @@
 """What sessions promise: snapshots, and all or nothing."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
 
 from openmind.domain.errors import StoreBusy
+from openmind.domain.files import FileRecord
 from openmind.ports.catalog import Catalog
-from openmind.testing.contracts.catalog_promises.samples import NOTES, publish, record, source, with_table
+from openmind.testing.contracts.catalog_promises.samples import AT, NOTES, publish, record, source, with_table
 
 
 class ChangedMindError(Exception):
@@ -104,6 +106,31 @@ class SessionPromises:
             pass  # never reached
 
         assert caught.value.message
+
+    def test_many_threads_may_read_each_in_a_session_of_its_own(self, catalog: Catalog) -> None:
+        table = with_table(catalog)
+        [live] = publish(catalog, record(1), tables=[table])
+
+        def read(_: int) -> FileRecord | None:
+            with catalog.reading() as snapshot:
+                return snapshot.file(live.id)
+
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(read, range(12))) == [live] * 12
+
+    def test_tidying_says_whether_a_reader_still_sees_what_was_deleted(self, catalog: Catalog) -> None:
+        table = with_table(catalog)
+        [deleted] = publish(catalog, record(1), tables=[table])
+
+        with catalog.reading() as snapshot:
+            assert snapshot.file(deleted.id) == deleted
+            with catalog.writing() as session:
+                session.forget([deleted.id], at=AT)
+
+            assert not catalog.tidy()
+            assert snapshot.file(deleted.id) == deleted
+
+        assert catalog.tidy()
 
     def test_tidying_keeps_what_is_remembered(self, catalog: Catalog) -> None:
         table = with_table(catalog)

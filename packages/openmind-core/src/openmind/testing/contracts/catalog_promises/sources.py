@@ -59,12 +59,16 @@ class SourcePromises:
         with catalog.reading() as snapshot, pytest.raises(SourceNotFound):
             snapshot.source(SourceId("src_nothing"))
 
-    def test_two_sources_cannot_have_one_path(self, catalog: Catalog) -> None:
+    def test_two_sources_cannot_have_one_path_or_one_id(self, catalog: Catalog) -> None:
         with catalog.writing() as session:
             session.add_source(source())
 
-        with pytest.raises(SourceExists), catalog.writing() as session:
-            session.add_source(evolve(source(), id=SourceId("src_other")))
+        for taken in (evolve(source(), id=SourceId("src_other")), evolve(source("other"), id=source().id)):
+            with pytest.raises(SourceExists), catalog.writing() as session:
+                session.add_source(taken)
+
+        with catalog.reading() as snapshot:
+            assert snapshot.sources() == (source(),)
 
     def test_two_paths_that_look_the_same_can_both_be_sources(self, catalog: Catalog) -> None:
         bytes_, letters = b"/home/ada/\xff", rb"/home/ada/\xff"

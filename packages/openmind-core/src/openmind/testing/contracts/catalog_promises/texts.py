@@ -171,6 +171,16 @@ class TextPromises:
             assert snapshot.vectors("static", [b"1", b"2"]) == {}
             assert snapshot.vectors("other", [b"1"]) == {b"1": b"v"}
 
+    def test_every_journalled_vector_can_be_forgotten(self, catalog: Catalog) -> None:
+        with catalog.writing() as session:
+            session.keep_vectors("static", {b"1": b"v"})
+            session.keep_vectors("other", {b"1": b"v"})
+            session.drop_journal()
+
+        with catalog.reading() as snapshot:
+            assert snapshot.vectors("static", [b"1"]) == snapshot.vectors("other", [b"1"]) == {}
+            assert snapshot.counts().journal_rows == 0
+
     def test_a_setting_is_remembered_until_it_is_forgotten(self, catalog: Catalog) -> None:
         with catalog.writing() as session:
             session.set_setting("waiting", "3")
