@@ -2,7 +2,9 @@
 
 import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -28,3 +30,12 @@ def what_belongs_to_the_process() -> Iterator[None]:
     yield
     os.umask(mask)
     os.chdir(folder)
+
+
+@pytest.fixture
+def tests_of(tmp_path: Path) -> Callable[[Path], subprocess.CompletedProcess[str]]:
+    """Run the tests of a folder, as somebody does who has just written them."""
+    # A folder of its own: pytest closes the common one to others, and tests beside this one act as another user.
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
+    command.append(f"--basetemp={tmp_path / 'temp'}")
+    return lambda folder: subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)

@@ -1,7 +1,6 @@
 import inspect
 import json
 import re
-import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -127,27 +126,10 @@ def test_the_version_of_the_hooks_is_told() -> None:
     assert f"`OPENMIND_HOOKS = {hookspecs.VERSION}`" in PAGE
 
 
-def test_the_example_keeps_every_promise_of_an_extractor(tmp_path: Path) -> None:
+def test_the_examples_keep_every_promise_of_an_extractor_and_of_a_storage(tmp_path: Path, tests_of) -> None:
     (tmp_path / "test_page.py").write_text("\n".join(BLOCKS), encoding="utf-8")
 
-    ran = subprocess.run(
-        # A folder of its own: pytest closes the common one to others, and tests beside this one act as another user.
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            f"--basetemp={tmp_path / 'temp'}",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = tests_of(tmp_path)
 
     assert ran.returncode == 0, ran.stdout
 

@@ -12,27 +12,10 @@ from openmind_cli.scaffold import Kind, write_package
 
 
 @pytest.mark.parametrize("kind", ["extractor", "provider"])
-def test_what_is_written_passes_its_own_tests_at_once(kind: Kind, tmp_path: Path) -> None:
+def test_what_is_written_passes_its_own_tests_at_once(kind: Kind, tmp_path: Path, tests_of) -> None:
     folder = write_package("old-songs", kind, tmp_path)
 
-    ran = subprocess.run(
-        # A folder of its own: pytest closes the common one to others, and tests beside this one act as another user.
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:xdist",
-            f"--basetemp={tmp_path / 'temp'}",
-        ],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ran = tests_of(folder)
 
     assert ran.returncode == 0, ran.stdout
     assert " passed" in ran.stdout

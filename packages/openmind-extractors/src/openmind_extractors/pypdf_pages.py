@@ -29,9 +29,9 @@ class PypdfPages:
             return self._open().pages[index].extract_text()
         except ExtractionFailed:
             self._is_broken = True
+            return ""
         except _failures():
-            pass
-        return ""
+            return ""  # one bad page says nothing of the others
 
     def has_pages(self, count: int) -> bool:
         """Whether the document has so many pages."""

@@ -1,11 +1,11 @@
 """`openmind search`."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
-from openmind import open_memory
+from openmind import OpenMind, open_memory
 from openmind.domain.contract import search_object
 from openmind.domain.errors import UsageError
-from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchState, how_to_begin
+from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchResult, SearchState, how_to_begin
 
 from openmind_cli.empty_filters import empty_filters, resolved
 from openmind_cli.exit_codes import OK
@@ -63,17 +63,10 @@ def search(
             modified_before=before,
             per_file=per_file,
         )
-        notices = empty_filters(memory, result, folder=folder, extensions=extensions(ext))
-        if result.state is SearchState.NOTHING_INDEXED:
-            notices.append(how_to_begin(memory.sources.list()))
-        if trouble := memory.trouble():
-            notices.append(trouble)
-        if more_to_come := under_way_notice(memory.jobs.latest()):
-            notices.append(more_to_come)
-        elif unread := unread_notice(memory.jobs.last_run()):
-            notices.append(unread)
-        if result.state is not SearchState.OK:
-            notices += map(disabled_notice, (each for each in memory.sources.list() if not each.enabled))
+        notices = [
+            *empty_filters(memory, result, folder=folder, extensions=extensions(ext)),
+            *what_was_not_searched(memory, result),
+        ]
     if json:
         print_object({**search_object(result, explain=explain), "notices": notices})
     else:
@@ -81,6 +74,20 @@ def search(
         for notice in notices:
             note(notice)
     return OK
+
+
+def what_was_not_searched(memory: OpenMind, result: SearchResult) -> Iterator[str]:
+    """What a person should know who misses something among the hits."""
+    if result.state is SearchState.NOTHING_INDEXED:
+        yield how_to_begin(memory.sources.list())
+    if trouble := memory.trouble():
+        yield trouble
+    if more_to_come := under_way_notice(memory.jobs.latest()):
+        yield more_to_come
+    elif unread := unread_notice(memory.jobs.last_run()):
+        yield unread
+    if result.state is not SearchState.OK:
+        yield from (disabled_notice(each) for each in memory.sources.list() if not each.enabled)
 
 
 def extensions(given: Collection[str]) -> tuple[str, ...]:
