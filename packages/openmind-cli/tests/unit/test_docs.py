@@ -1,6 +1,7 @@
 """The documentation of the command line is complete."""
 
 import inspect
+import re
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,18 @@ def test_every_command_and_option_is_documented(command: str, option: str) -> No
         assert f"`{option}" in section, f"openmind {command} {option}"
     elif option == "--json":
         assert "--json" in section, f"openmind {command} --json"
+
+
+def test_every_command_and_option_that_is_documented_exists() -> None:
+    known = set(options())
+    for section in re.split(r"^#+ (?=`openmind )", DOCS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        words = section.removeprefix("`openmind ").partition("`")[0].split()
+        command = " ".join(word for word in words if word.islower())
+        rows = re.findall(r"^\| `(--.*?) \|", section.split("\n#")[0], re.MULTILINE)
+        named = {(command, option) for row in rows for option in re.findall(r"--[a-z][a-z-]*", row)}
+
+        assert any(chain.startswith(command) for chain, _ in known), f"there is no openmind {command}"
+        assert named <= known, named - known
 
 
 @pytest.mark.parametrize("code", ["0", "1", "2", "130"])

@@ -83,7 +83,7 @@ class ArchiveContract:
 
     def test_a_memory_that_holds_nothing_comes_back_too(self, archive: Archive, path: Path, room: Path) -> None:
         empty = evolve(MANIFEST, identity=None, sources=0, files=0, texts=0, passages=0)
-        archive.write(path, ArchiveContents(manifest=empty, sources=[], files=[], texts=[], passages=[]))
+        archive.write(path, ArchiveContents(sources=[], passages=[], files=[], texts=[], manifest=lambda: empty))
 
         with archive.open(path, room=room) as opened:
             assert opened.manifest == empty
@@ -97,18 +97,22 @@ class ArchiveContract:
                 read.append(name)
                 yield item
 
+        def manifest() -> Manifest:
+            read.append("manifest")
+            return MANIFEST
+
         archive.write(
             path,
             ArchiveContents(
-                manifest=MANIFEST,
                 sources=told("sources", SOURCES),
+                passages=told("passages", PASSAGES),
                 files=told("files", FILES),
                 texts=told("texts", TEXTS),
-                passages=told("passages", PASSAGES),
+                manifest=manifest,
             ),
         )
 
-        assert read == ["sources"] * 2 + ["files"] * 3 + ["texts"] + ["passages"] * 3
+        assert read == ["sources"] * 2 + ["passages"] * 3 + ["files"] * 3 + ["texts", "manifest"]
 
     def test_the_file_is_for_its_owner_only(self, archive: Archive, path: Path) -> None:
         archive.write(path, contents())
@@ -171,22 +175,9 @@ class ArchiveContract:
         with pytest.raises(StoreError):
             read_all(archive, path, room)
 
-    @pytest.mark.parametrize(
-        "vector",
-        [unit(1, 0), unit(1, *[0] * (DIMENSION - 1))[:-4] + b"\x00\x00\xc0\x7f", bytes(4 * DIMENSION)],
-        ids=["short", "not a number", "zero"],
-    )
-    def test_vectors_that_no_model_makes_are_damage(
-        self, archive: Archive, path: Path, room: Path, vector: bytes
-    ) -> None:
-        archive.write(path, contents([row(3, 0, "heron", vector=vector)]))
-
-        with pytest.raises(ArchiveDamaged):
-            read_all(archive, path, room)
-
 
 def contents(passages: Iterable[ChunkRow] = PASSAGES) -> ArchiveContents:
-    return ArchiveContents(manifest=MANIFEST, sources=SOURCES, files=FILES, texts=TEXTS, passages=passages)
+    return ArchiveContents(sources=SOURCES, passages=passages, files=FILES, texts=TEXTS, manifest=lambda: MANIFEST)
 
 
 def breaking_off(rows: Iterable[ChunkRow]) -> Iterator[ChunkRow]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from math import isclose
 from pathlib import Path
 
 from attrs import define, evolve, field, frozen
@@ -13,7 +12,6 @@ from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import ArchiveDamaged, StoreError
 from openmind.domain.files import FileRecord
 from openmind.domain.sources import Source
-from openmind.domain.vectors import FLOAT_BYTES, Vectors
 from openmind.ports.archive import ArchiveContents
 
 HEAD, TAIL = b"what an archive in memory holds: ", b"."
@@ -27,7 +25,7 @@ class OpenedMemoryArchive:
 
     @property
     def manifest(self) -> Manifest:
-        return self.contents.manifest
+        return self.contents.manifest()
 
     def sources(self) -> Iterator[Source]:
         return iter(self.contents.sources)
@@ -39,11 +37,7 @@ class OpenedMemoryArchive:
         return iter(self.contents.texts)
 
     def passages(self) -> Iterator[ChunkRow]:
-        identity = self.manifest.identity
-        for row in self.contents.passages:
-            if row.vector is not None and (identity is None or not is_unit(row.vector, identity.embedder.dimension)):
-                raise ArchiveDamaged("the archive has vectors that no model makes")
-            yield row
+        return iter(self.contents.passages)
 
 
 @define
@@ -56,15 +50,16 @@ class MemoryArchive:
         whole = evolve(
             contents,
             sources=tuple(contents.sources),
+            passages=tuple(contents.passages),
             files=tuple(contents.files),
             texts=tuple(contents.texts),
-            passages=tuple(contents.passages),
         )
+        manifest = whole.manifest()
         try:
             replace_file(path, HEAD + str(len(self._written)).encode() + TAIL)
         except OSError as error:
             raise StoreError(f"{path} cannot be written") from error
-        self._written.append(whole)
+        self._written.append(evolve(whole, manifest=lambda: manifest))
 
     @contextmanager
     def open(self, path: Path, *, room: Path) -> Iterator[OpenedMemoryArchive]:
@@ -76,10 +71,3 @@ class MemoryArchive:
         if data != HEAD + number + TAIL or not number.isdigit() or int(number) >= len(self._written):
             raise ArchiveDamaged(f"{path} is no archive of this object")
         yield OpenedMemoryArchive(self._written[int(number)])
-
-
-def is_unit(vector: bytes, dimension: int) -> bool:
-    if len(vector) != FLOAT_BYTES * dimension:
-        return False
-    [components] = Vectors(vector, dimension).rows()
-    return isclose(sum(component * component for component in components), 1.0, abs_tol=0.01)

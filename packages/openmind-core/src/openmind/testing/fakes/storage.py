@@ -1,7 +1,7 @@
 """A storage in memory: everything that a storage is made of, in one place to read."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
@@ -100,6 +100,9 @@ class Door:
 
     def writing(self) -> AbstractContextManager[CatalogWriter]:
         return self._behind().writing()
+
+    def journalling(self, embedder: str) -> AbstractContextManager[Callable[[Mapping[bytes, bytes]], None]]:
+        return self._behind().journalling(embedder)
 
     def tidy(self) -> bool:
         return self._behind().tidy()
