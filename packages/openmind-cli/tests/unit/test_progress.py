@@ -21,6 +21,15 @@ def test_a_line_tells_count_share_rate_and_what_is_left() -> None:
     assert progress_text(an_event(300, 1_000, rate=60.0)) == "running: 300 of 1,000 files (30 %), 60 files/s, 12 s left"
 
 
+@pytest.mark.parametrize(
+    ("rate", "told"),
+    [(12.4, "12 files/s, 4.0 s left"), (1.04, "1.0 files/s, 48 s left"), (0.25, "4.0 s a file, 3 min 20 s left")],
+)
+def test_the_pace_is_told_as_one_would_say_it_and_not_at_all_when_the_run_is_over(rate: float, told: str) -> None:
+    assert progress_text(an_event(50, 100, rate=rate)) == f"running: 50 of 100 files (50 %), {told}"
+    assert progress_text(an_event(50, 100, JobState.COMPLETED, rate=rate)) == "completed: 50 of 100 files (50 %)"
+
+
 def test_nothing_is_foretold_before_anything_is_done() -> None:
     assert progress_text(an_event(0, 10)) == "running: 0 of 10 files (0 %)"
     assert progress_text(an_event(0, 0, JobState.DISCOVERING)) == "discovering"
@@ -38,33 +47,52 @@ def at(path: str, *, page: int = 0, pages: int = 0, recognising: bool = False) -
     )
 
 
+def words(current: CurrentFile, event: Progress, now: float) -> str:
+    current.see(event, now)
+    return current.words(now)
+
+
 def test_while_text_is_recognised_the_page_is_told_and_the_time_that_its_file_will_take() -> None:
     current, path = CurrentFile(), "/notes/a\n/scan.pdf"
 
-    told = [current.words(at(path, page=page, pages=300, recognising=True), 6.0 * page) for page in (1, 2, 3)]
+    told = [words(current, at(path, page=page, pages=300, recognising=True), 6.0 * page) for page in (1, 2, 3)]
 
     assert told == [
-        "recognised scan.pdf, page 1 of 300",
-        "recognised scan.pdf, page 2 of 300, 29 min 48 s left for it",
-        "recognised scan.pdf, page 3 of 300, 29 min 42 s left for it",
+        "recognising scan.pdf, page 1 of 300",
+        "recognising scan.pdf, page 2 of 300, 29 min 54 s left for it",
+        "recognising scan.pdf, page 3 of 300, 29 min 48 s left for it",
     ]
+    assert current.words(20.0) == "recognising scan.pdf, page 3 of 300, 29 min 46 s left for it", "it goes on"
     line = progress_text(at(path, recognising=True), told[0])
-    assert line == "running: 3 of 5 files (60 %), recognised scan.pdf, page 1 of 300"
+    assert line == "running: 3 of 5 files (60 %), recognising scan.pdf, page 1 of 300"
 
 
 def test_pages_that_were_recognised_before_promise_no_haste() -> None:
     current = CurrentFile()
 
-    told = [current.words(at("/s.pdf", page=page, pages=9, recognising=True), 1.0) for page in (1, 2)]
+    told = [words(current, at("/s.pdf", page=page, pages=9, recognising=True), 1.0) for page in (1, 2)]
 
-    assert told == ["recognised s.pdf, page 1 of 9", "recognised s.pdf, page 2 of 9"]
+    assert told == ["recognising s.pdf, page 1 of 9", "recognising s.pdf, page 2 of 9"]
+    assert current.words(13.0) == "recognising s.pdf, page 2 of 9 for 12 s"
+
+
+def test_the_last_page_and_a_picture_tell_how_long_they_take() -> None:
+    current = CurrentFile()
+    for page in (1, 2):
+        current.see(at("/s.pdf", page=page, pages=2, recognising=True), 10.0 * page)
+
+    assert current.words(21.0) == "recognising s.pdf, page 2 of 2, 9.0 s left for it"
+    assert current.words(38.0) == "recognising s.pdf, page 2 of 2 for 18 s"
+    current.see(at("/p.png", recognising=True), 40.0)
+    assert current.words(41.0) == "recognising p.png"
+    assert current.words(47.0) == "recognising p.png for 7.0 s"
 
 
 def test_a_file_is_named_when_it_takes_long_and_no_longer_when_it_is_done() -> None:
     current = CurrentFile()
 
     told = [
-        current.words(at(path), now)
+        words(current, at(path), now)
         for path, now in (("/a.pdf", 0.0), ("/a.pdf", 4.0), ("/a.pdf", 12.0), ("/b.pdf", 13.0))
     ]
 
@@ -72,11 +100,11 @@ def test_a_file_is_named_when_it_takes_long_and_no_longer_when_it_is_done() -> N
 
 
 def test_a_long_name_loses_its_middle_and_keeps_its_end() -> None:
-    words = CurrentFile().words(at("/" + "long " * 60 + "end.pdf", page=2, pages=4, recognising=True), 1.0)
+    told = words(CurrentFile(), at("/" + "long " * 60 + "end.pdf", page=2, pages=4, recognising=True), 1.0)
 
-    assert words.endswith("end.pdf, page 2 of 4")
-    assert len(words) <= 78
-    assert "…" in words
+    assert told.endswith("end.pdf, page 2 of 4")
+    assert len(told) <= 78
+    assert "…" in told
 
 
 @pytest.mark.parametrize(

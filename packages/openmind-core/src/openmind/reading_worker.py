@@ -149,6 +149,7 @@ class IsolatedReading:
         )
         read = self._known.get(name)
         if read is None:
+            self._request.tell(news_to_wire(PageNews(None, image.page, image.pages)))
             found = self._engine.read(image)
             read = PageText(name=name, text=found.text, confidence=found.confidence, warning=found.warning)
         self._request.tell(news_to_wire(PageNews(read, image.page, image.pages)))

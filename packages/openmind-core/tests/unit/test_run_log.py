@@ -24,8 +24,8 @@ def test_the_file_that_is_waited_for_is_named_and_its_pages_while_they_are_recog
 
     log.at("/next.pdf")
     log.waits_for("/slow.pdf")
-    log.at_page("/slow.pdf", PAGE)
-    log.waits_for("/slow.pdf")
+    log.waits_for("/slow.pdf", PAGE)
+    log.waits_for("/slow.pdf", PAGE)
     saved = log.run.current_file
     log.waits_for("/other.pdf")
 

@@ -16,6 +16,7 @@ NAME_WIDTH = 40
 class CurrentFile:
     """Watches which file a run is at, and since when."""
 
+    _event: Progress | None = field(default=None, init=False)
     _path: str = field(default="", init=False)
     _since: float = field(default=0.0, init=False)
     _first_page: int = field(default=0, init=False)
@@ -23,37 +24,49 @@ class CurrentFile:
     _page: int = field(default=0, init=False)
     _page_at: float = field(default=0.0, init=False)
 
-    def words(self, event: Progress, now: float) -> str:
-        """Say what is worth a word; mostly nothing.
+    def see(self, event: Progress, now: float) -> None:
+        """Take in the latest event.
 
         Args:
-            event: the latest one.
+            event: how far the run is.
             now: seconds, by a clock that never goes back.
         """
         if event.current_file != self._path:
             self._path, self._since = event.current_file, now
             self._first_page = self._page = 0
-        if not event.current_file:
+        if event.page and not self._first_page:
+            self._first_page, self._first_page_at = event.page, now
+        if event.page != self._page:
+            self._page, self._page_at = event.page, now
+        self._event = event
+
+    def words(self, now: float) -> str:
+        """Say what is worth a word at this moment; mostly nothing."""
+        event = self._event
+        if event is None or not event.current_file or event.tally.vectors_wanted:  # then every file is read
             return ""
         name = shortened(one_line(event.current_file.rpartition("/")[2]))
-        if event.recognising:
-            return f"recognised {name}{self._pages(event, now)}"
         lasting = now - self._since
-        return f"reading {name} for {duration(lasting)}" if lasting >= LONG_S else ""
+        if event.recognising:
+            return f"recognising {name}{self._pages(event, now)}" + _for(lasting if not event.page else 0.0)
+        return f"reading {name}{_for(lasting)}" if lasting >= LONG_S else ""
 
     def _pages(self, event: Progress, now: float) -> str:
         """`, page 12 of 300, 25 min 30 s left for it`: the pages before tell how long the others will take."""
         if not event.page:
             return ""
-        if not self._first_page:
-            self._first_page, self._first_page_at = event.page, now
-        if event.page != self._page:
-            self._page, self._page_at = event.page, now
         text = f", page {event.page:,}" + (f" of {event.pages:,}" if event.pages else "")
         done, took = self._page - self._first_page, self._page_at - self._first_page_at
-        if done <= 0 or took <= 0 or event.page >= event.pages:
-            return text
-        return f"{text}, {duration((event.pages - event.page) * took / done)} left for it"
+        at_it = now - self._page_at
+        if done <= 0 or took <= 0 or not event.pages:
+            return text + _for(at_it)
+        left = (event.pages - event.page + 1) * took / done - at_it
+        return f"{text}, {duration(left)} left for it" if left > 0 else text + _for(at_it)
+
+
+def _for(seconds: float) -> str:
+    """` for 12 s`, once that is long."""
+    return f" for {duration(seconds)}" if seconds >= LONG_S else ""
 
 
 def shortened(name: str, width: int = NAME_WIDTH) -> str:

@@ -45,12 +45,12 @@ class PlainProgress:
 
     def __call__(self, event: Progress) -> None:
         now = self.clock()
-        at = self._current.words(event, now)
+        self._current.see(event, now)
         if event.notice:
             self._write(one_line(event.notice))
         if event.state is not self._state or now - self._told >= EVERY_S:
             self._state, self._told = event.state, now
-            self._write(progress_text(event, at))
+            self._write(progress_text(event, self._current.words(now)))
 
     def _write(self, text: str) -> None:
         self.stream.write(text + "\n")
@@ -81,10 +81,17 @@ def progress_text(event: Progress, at: str = "") -> str:
 def rate_text(event: Progress) -> str:
     """`60 files/s, 12 s left`; empty while that is not known."""
     found = pace_of(event.tally, event.per_second)
-    if found is None:
+    if found is None or event.state.finished:
         return ""
-    rate = f"{found.vectors_per_s:,.0f} passages/s" if found.vectors_per_s else f"{found.files_per_s:,.0f} files/s"
-    return f"{rate}, {duration(found.seconds_left)} left"
+    what, rate = ("passage", found.vectors_per_s) if found.vectors_per_s else ("file", found.files_per_s)
+    return f"{_rate(what, rate)}, {duration(found.seconds_left)} left"
+
+
+def _rate(what: str, per_second: float) -> str:
+    """`60 files/s`, `1.5 files/s`; what takes seconds each is told so: `4.0 s a file`."""
+    if per_second < 1:
+        return f"{duration(1 / per_second)} a {what}"
+    return f"{per_second:,.0f} {what}s/s" if per_second >= 10 else f"{per_second:.1f} {what}s/s"
 
 
 def vectors_text(tally: IndexTally) -> str:
@@ -104,10 +111,12 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
         """The bar, and below it the file that is worth a word."""
 
         def get_renderables(self) -> Iterator[RenderableType]:
-            yield self.make_tasks_table(self.tasks)
+            at = current.words(time.monotonic())  # anew with each look: seconds go on while nothing is told
             for task in self.tasks:
-                if task.fields["at"]:
-                    yield Text(f"  {task.fields['at']}", no_wrap=True, overflow="ellipsis")
+                task.fields["pace"] = "" if at else task.fields["known_pace"]
+            yield self.make_tasks_table(self.tasks)
+            if at:
+                yield Text(f"  {at}", no_wrap=True, overflow="ellipsis")
 
     console = console_on(stream)
     columns = (
@@ -119,18 +128,18 @@ def _bar(stream: TextIO) -> Iterator[EventSink]:
     )
     current = CurrentFile()
     with TwoLines(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("starting", total=0, pace="", at="")
+        task = bar.add_task("starting", total=0, pace="", known_pace="")
 
         def show(event: Progress) -> None:
             if event.notice:
                 console.print(Text.assemble(("note: ", "bold yellow"), one_line(event.notice)))
-            name, at = event.state.value.replace("_", " "), current.words(event, time.monotonic())
+            current.see(event, time.monotonic())
+            name = event.state.value.replace("_", " ")
             tally = event.tally
             done, total = tally.processed, tally.total
             if tally.vectors_wanted:
                 done, total = tally.vectors_made, tally.vectors_wanted
-                name, at = "vectors", ""
-            pace = "" if at else rate_text(event)
-            bar.update(task, description=name, completed=done, total=total, pace=pace, at=at)
+                name = "vectors"
+            bar.update(task, description=name, completed=done, total=total, known_pace=rate_text(event))
 
         yield show

@@ -52,10 +52,13 @@ def deferral_to_wire() -> dict[str, object]:
 
 
 def news_to_wire(news: PageNews) -> dict[str, object]:
-    """Write what was recognised on a page, ahead of the pieces of the document."""
+    """Write to what page recognition came, or what it read there, ahead of the pieces of the document."""
+    place = {"page": news.page, "pages": news.pages}
     read = news.read
+    if read is None:
+        return {"recognised": None, **place}
     page = {"text": read.text, "confidence": float(read.confidence), "warning": read.warning, "name": read.name}
-    return {"recognised": page, "page": news.page, "pages": news.pages}
+    return {"recognised": page, **place}
 
 
 def is_news(message: Mapping[str, object]) -> bool:
@@ -64,13 +67,14 @@ def is_news(message: Mapping[str, object]) -> bool:
 
 
 def news_from_wire(message: Mapping[str, object]) -> PageNews:
-    """Read what was recognised on a page.
+    """Read to what page recognition came, or what it read there.
 
     Raises:
         WireError: it is nothing of the kind.
     """
     page, pages = _number(message.get("page")), _number(message.get("pages"))
-    return PageNews(_page_text(message.get("recognised")), page or 0, pages or 0)
+    read = message.get("recognised")
+    return PageNews(None if read is None else _page_text(read), page or 0, pages or 0)
 
 
 def recognised_to_wire(pages: Iterable[PageText]) -> bytes:

@@ -18,7 +18,7 @@ class Progress:
     recognising: bool = False
     """Whether OCR is at that file: files are no measure of the pace now."""
     page: int = 0
-    """The page that OCR has read, from 1; 0 for what has no pages."""
+    """The page that OCR is at, from 1; 0 for what has no pages."""
     pages: int = 0
     """How many the file has; 0 where that is not known."""
     per_second: float = 0.0

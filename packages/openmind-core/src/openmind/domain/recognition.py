@@ -31,7 +31,8 @@ class PageText:
 class PageNews:
     """A page that OCR has come to, and where in its document it is."""
 
-    read: PageText
+    read: PageText | None
+    """None while it is being read."""
     page: int = 0
     """From 1; 0 when nobody counts."""
     pages: int = 0

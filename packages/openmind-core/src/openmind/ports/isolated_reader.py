@@ -62,8 +62,8 @@ class IsolatedReader(Protocol):
             requests: read by the calling thread.
             while_waiting: called now and then, several times a second, while an outcome takes long; what it raises
                 ends the work.
-            recognised: called for each page as OCR reads it, or knows it from before, with the ticket of its file:
-                by the calling thread, before the outcome.
+            recognised: called for each page when OCR comes to it, and when it was read or is known from before, with
+                the ticket of its file: by the calling thread, before the outcome.
         """
         ...
 

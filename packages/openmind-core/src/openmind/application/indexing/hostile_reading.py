@@ -44,11 +44,19 @@ class HostileReading:
     _describing: Describing = field(default=Factory(lambda self: self._new_describing(), takes_self=True), init=False)
     _open: IsolatedReader | None = field(default=None, init=False)
     _waiting: dict[int, FileTask] = field(factory=dict, init=False)
+    """Files that were asked for, in the order in which they come back."""
+    _pages: dict[int, PageNews] = field(factory=dict, init=False)
+    """The page that recognition is at, by file."""
 
     @property
     def may_describe(self) -> bool:
         """Whether pictures that lack their description can get it in this run."""
         return not self._describing.is_lost
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether files are with the reader."""
+        return bool(self._waiting)
 
     def read(self, tasks: Iterator[FileTask], *, defer_ocr: bool) -> Iterator[FileTask]:
         """Read files; each that could be read comes back with its packed text.
@@ -63,6 +71,8 @@ class HostileReading:
         for outcome in self._open.read(requests, while_waiting=self._wait, recognised=self._recognised):
             self.attention.heed()
             task = self._waiting.pop(outcome.ticket)
+            self._pages.pop(outcome.ticket, None)
+            self._name_awaited()
             if outcome.deferred:
                 self.put_off(task)
                 continue
@@ -114,17 +124,20 @@ class HostileReading:
     def _recognised(self, ticket: int, news: PageNews) -> None:
         """Keep a page at once: it took seconds, and its document may take hours."""
         task = self._waiting[ticket]
-        with self.catalog.writing() as session:
-            session.keep_text(task.content_hash, KEPT_AS + news.read.name, packing.pack(as_document(news.read)))
-        self.log.at_page(displayable(task.path_bytes), news)
+        if news.read is not None:
+            with self.catalog.writing() as session:
+                session.keep_text(task.content_hash, KEPT_AS + news.read.name, packing.pack(as_document(news.read)))
+        self._pages[ticket] = news
+        self._name_awaited()
 
     def _wait(self) -> None:
         self.attention.heed()
-        awaited = next(iter(self._waiting.values()), None)  # outcomes come in the order of the requests
-        if awaited is None:
-            self.log.beat()
-        else:
-            self.log.waits_for(displayable(awaited.path_bytes))
+        self._name_awaited()
+
+    def _name_awaited(self) -> None:
+        """Tell which file is waited for, and where in it recognition is; another one may be read beside it."""
+        ticket, awaited = next(iter(self._waiting.items()), (0, None))
+        self.log.waits_for(displayable(awaited.path_bytes) if awaited else "", self._pages.get(ticket))
 
     def _document(self, task: FileTask, outcome: ReadOutcome) -> ExtractedDocument | None:
         """Give a document its description, where it is to have one; None when nothing was read."""

@@ -63,7 +63,7 @@ class Intake:
         self.attention.under_way = self
         try:
             for requests in self._in_order_of_effort():
-                for outcome in self._preparer.prepare(requests, while_waiting=self.attention.heed):
+                for outcome in self._preparer.prepare(requests, while_waiting=self._wait):
                     self._receive(outcome, table_id)
             self.commit()
         finally:
@@ -132,6 +132,12 @@ class Intake:
                 packed=task.packed,
                 size=task.stat.size if task.packed is None else len(task.packed),
             )
+
+    def _wait(self) -> None:
+        self.attention.heed()
+        awaited = next(iter(self._tasks.values()), None)
+        if awaited is not None and not self._hostile.is_waiting:  # else that is the one to be named
+            self.log.waits_for(displayable(awaited.path_bytes))
 
     def _receive(self, outcome: Preparation, table_id: int) -> None:
         self.attention.heed()

@@ -50,7 +50,7 @@ class RunLog:
     """Files of kinds that nothing reads, by kind."""
     _current: str = field(default="", init=False)
     _news: PageNews | None = field(default=None, init=False)
-    """The page that OCR has read last, while it is at the current file."""
+    """The page that OCR is at, while it is at the current file."""
     _counts: Counter[str] = field(factory=Counter, init=False)
     _promised: Counter[str] = field(factory=Counter, init=False)
     _stretch: Stretch = field(factory=Stretch, init=False)
@@ -99,16 +99,14 @@ class RunLog:
         self._enter(path)
         self.beat()
 
-    def waits_for(self, path: str) -> None:
-        """Note the file whose text is waited for."""
-        if path != self._current:
-            self._enter(path)
-        self.beat()
+    def waits_for(self, path: str, news: PageNews | None = None) -> None:
+        """Note the file whose text is waited for, and the page that OCR is at; empty where none is waited for.
 
-    def at_page(self, path: str, news: PageNews) -> None:
-        """Note the page that OCR has read; told at once, since each takes seconds."""
+        Another page is told at once, since each takes seconds.
+        """
+        is_elsewhere = news is not None and (path, news.page) != (self._current, self._news and self._news.page)
         self._current, self._news = path, news
-        self.beat(force=True)
+        self.beat(force=is_elsewhere)
 
     def _enter(self, path: str) -> None:
         self._current, self._news = path, None
