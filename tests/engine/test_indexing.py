@@ -192,6 +192,23 @@ def test_a_third_of_a_large_folder_gone_at_once_waits_for_consent(world, memory)
     assert tally(memory, accept_deletions=True).removed == 60
 
 
+def test_a_folder_that_is_ignored_as_a_whole_waits_for_consent_and_is_not_called_deleted(world, memory) -> None:
+    for number in range(3):
+        world.write(f"{number}.txt", f"heliotrope number {number}")
+    memory.index()
+
+    world.write(".openmindignore", "*.txt\n")
+    (world.notes / "0.txt").unlink()
+    report = memory.index()
+
+    assert report.run.tally.waiting_deletions == 3
+    deleted, ignored = report.notices
+    assert deleted.startswith(f"1 file of {world.notes} is gone.")
+    assert ignored.startswith(f"2 files of {world.notes} are there but left out now")
+    assert len(found(memory, "heliotrope")) == 3
+    assert tally(memory, accept_deletions=True).removed == 3
+
+
 def test_a_missing_source_folder_keeps_what_was_remembered(world, memory) -> None:
     world.write("a.txt", "heliotrope")
     memory.index()

@@ -140,7 +140,7 @@ def test_what_wants_attention_is_told_with_the_command_for_it() -> None:
         )
     )
 
-    assert "3 files gone from disk but kept in memory; `openmind index --accept-deletions`" in text
+    assert "3 files gone from disk, or left out now, but kept in memory; `openmind index --accept-deletions`" in text
     assert "/mnt/usb is not there now" in text
     assert "still on the disk, where no search finds it; `openmind index` takes it off" in text
     assert "7 passages found by words only" in text

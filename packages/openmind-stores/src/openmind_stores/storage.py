@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from attrs import define, field
+from openmind.domain.errors import StoreError
+from openmind.domain.jobs import JobState
 from openmind.ports.archive import Archive
 from openmind.ports.catalog import Catalog
 from openmind.ports.chunk_store import ChunkStore
@@ -79,7 +81,14 @@ class LocalStorage:
         )
 
     def index_lock(self) -> AbstractContextManager[None]:
-        return hold_index_lock(self.home / INDEX_LOCK)
+        return hold_index_lock(self.home / INDEX_LOCK, rests=self._rests)
+
+    def _rests(self) -> bool:
+        """Whether the background job is paused, as far as that can be told."""
+        with suppress(StoreError), self._catalog.reading() as snapshot:
+            job = snapshot.latest_job()
+            return job is not None and job.state is JobState.PAUSED
+        return False
 
     def size_bytes(self) -> int:
         names = (CATALOG_FILE, f"{CATALOG_FILE}-wal", f"{CATALOG_FILE}-shm")

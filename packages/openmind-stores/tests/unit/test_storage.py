@@ -5,7 +5,9 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from openmind.domain.errors import StoreError
+from openmind.domain.errors import IndexingBusy, StoreError
+from openmind.domain.ids import JobId
+from openmind.domain.jobs import IndexJob, JobState
 from openmind.plugins.manager import load_plugins
 from openmind_stores.storage import LocalStorage
 
@@ -118,3 +120,16 @@ def test_a_status_imports_nothing_heavy(storage: LocalStorage) -> None:
     assert not heavy & used
     assert "sqlite3" not in registered
     assert "sqlite3" in used
+
+
+def test_who_meets_the_lock_of_a_paused_job_learns_how_to_let_it_go_on(tmp_path: Path) -> None:
+    first, second = LocalStorage(tmp_path), LocalStorage(tmp_path)
+    first.initialise()
+    with first.catalog.writing() as session:
+        session.add_job(IndexJob(id=JobId("job_1"), state=JobState.PAUSED))
+
+    with first.index_lock(), pytest.raises(IndexingBusy, match="paused") as refused, second.index_lock():
+        pass
+
+    assert "openmind index resume" in refused.value.hint
+    assert "openmind index stop" in refused.value.hint

@@ -39,7 +39,7 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
     Parameters
     ----------
     accept_deletions
-        Forget files that are gone, also where so many are gone at once that OpenMind would rather ask.
+        Forget files that are gone or left out now, also where so many are gone at once that OpenMind would rather ask.
     """
     with stopped_by_ctrl_c() as control, open_memory() as memory:
         with shown_progress(quiet=json) as progress:

@@ -90,7 +90,10 @@ def rows_of(job: IndexJob | None, at: datetime) -> Iterator[tuple[str, str]]:
     if tally.removed:
         yield "removed", f"{tally.removed:,}"
     if tally.waiting_deletions:
-        yield "waiting", f"{count(tally.waiting_deletions, 'file')} gone from disk; `openmind index --accept-deletions`"
+        yield (
+            "waiting",
+            f"{count(tally.waiting_deletions, 'file')} gone or left out; `openmind index --accept-deletions`",
+        )
     yield "passages", f"{tally.chunks:,}"
     yield "progress", progress_text(job)
     if tally.vectors_wanted:

@@ -115,7 +115,7 @@ def _warnings(status: MemoryStatus) -> Iterator[Line]:
         yield _warning(f"{path} is disabled: neither read nor searched until `openmind source set PATH --enable`")
     if status.waiting_deletions:
         yield _warning(
-            f"{count(status.waiting_deletions, 'file')} gone from disk but kept in memory; "
+            f"{count(status.waiting_deletions, 'file')} gone from disk, or left out now, but kept in memory; "
             "`openmind index --accept-deletions` forgets them"
         )
     if status.removal_unfinished:

@@ -287,7 +287,7 @@ def coverage_lines(coverage: SourceCoverage) -> Iterator[Line]:
         yield _amount(FileReason(reason).words, amount, total)
         if reason == FileReason.UNSUPPORTED and coverage.unread_kinds:
             yield line(summary(coverage.unread_kinds), indent=2 + WIDTH)
-    yield from _some("gone from disk", coverage.gone, None)
+    yield from _some("gone or left out", coverage.gone, None)
     for obstacle in coverage.obstacles[:SHOWN]:
         yield line(one_line(obstacle), indent=4)
 

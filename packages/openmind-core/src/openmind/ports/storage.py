@@ -59,7 +59,7 @@ class Storage(Protocol):
         """Hold the right to write passages; given back when the process ends, however it ends.
 
         Raises:
-            IndexingBusy: another process has it; the message says which.
+            IndexingBusy: another process has it; the message says which, and whether its job is paused.
         """
         ...
 

@@ -4,7 +4,7 @@ import errno
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -52,8 +52,12 @@ class CatalogLock:
 
 
 @contextmanager
-def hold_index_lock(path: Path) -> Iterator[None]:
+def hold_index_lock(path: Path, *, rests: Callable[[], bool] = lambda: False) -> Iterator[None]:
     """Hold the right to write passages; never waits.
+
+    Args:
+        path: the lock file.
+        rests: asked when somebody else has it: whether that is a background job that is paused.
 
     Raises:
         IndexingBusy: another process, or another thread of this one, has it.
@@ -62,6 +66,11 @@ def hold_index_lock(path: Path) -> Iterator[None]:
         if not held:
             pid = _read_pid(path)
             who = f"the process {pid}" if pid else "another process"
+            if rests():
+                raise IndexingBusy(
+                    f"{who} holds this memory, and its background job is paused",
+                    hint="`openmind index resume` lets it go on; `openmind index stop` ends it.",
+                )
             raise IndexingBusy(
                 f"{who} is indexing this memory", hint="Wait until it is done; `openmind status` shows how far it is."
             )

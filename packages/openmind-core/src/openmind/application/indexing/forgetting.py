@@ -19,6 +19,7 @@ from openmind.ports.catalog import Catalog, PlannedChange
 from openmind.ports.file_tree import FileTree
 
 GONE = (ChangeKind.GONE,)
+CONFIRM = "openmind index --accept-deletions"
 
 
 @frozen(kw_only=True)
@@ -38,8 +39,7 @@ class Forgetting:
         """Forget what is gone from a source, or say why it is kept."""
         if not scan.present or not self._is_still_there(scan):
             return
-        if scan.gone:
-            self._look_again(scan)
+        left_out = self._look_again(scan) if scan.gone else 0
         gone = sum(1 for _ in self._gone(scan))
         refused = not self.accept and deletions_need_consent(
             gone=gone, known=scan.known, found=scan.found, device_changed=scan.device_changed
@@ -47,7 +47,7 @@ class Forgetting:
         with self.catalog.writing() as session:
             session.set_setting(waiting_key(scan.source.id), str(gone) if refused else None)
         if refused:
-            self._ask_for_consent(scan, gone)
+            self._ask_for_consent(scan, gone, left_out)
             return
         ids: list[FileId] = []
         for file_id in self._gone(scan):
@@ -59,12 +59,18 @@ class Forgetting:
         if scan.device_changed and (self.accept or (scan.found and not gone)):
             note_device(self.catalog, scan)
 
-    def _ask_for_consent(self, scan: SourceScan, gone: int) -> None:
+    def _ask_for_consent(self, scan: SourceScan, gone: int, left_out: int) -> None:
         self.log.count(waiting_deletions=gone)
-        self.log.notice(
-            f"{gone} files of {scan.source.path} are gone. What was remembered of them is kept; "
-            "if they were really deleted, confirm with: openmind index --accept-deletions"
-        )
+        if gone > left_out:
+            self.log.notice(
+                f"{_files(gone - left_out, scan)} gone. What was remembered of them is kept; "
+                f"if they were really deleted, confirm with: {CONFIRM}"
+            )
+        if left_out:
+            self.log.notice(
+                f"{_files(left_out, scan)} there but left out now, by an ignore file or a setting. "
+                f"What was remembered of them is kept; to forget it: {CONFIRM}"
+            )
 
     def _gone(self, scan: SourceScan) -> Iterator[FileId]:
         """Files that are gone, or left out now, and did not move elsewhere."""
@@ -81,13 +87,15 @@ class Forgetting:
             if record.path_bytes == lines[id].path_bytes:
                 yield lines[id], record
 
-    def _look_again(self, scan: SourceScan) -> None:
+    def _look_again(self, scan: SourceScan) -> int:
         """Take files out of the plan that seemed to be gone and are there.
 
         Their folder was away for the moment of the scan, or what read them is: a plugin that was uninstalled, blocked
         or broken must not cost what it gave.
-        What is there but left out, by a rule that was added, does not count: a person wants it forgotten.
+        What is there but left out, by a rule that was added, stays in the plan: a person wants it forgotten. Returns
+        how many files that are.
         """
+        left_out = 0
         left: Counter[str] = Counter()
         tallied: Counter[str] = Counter()
 
@@ -98,14 +106,17 @@ class Forgetting:
                 for line, record in self._missing(page, scan)
                 if self.tree.stat(record.path_bytes) is not None
             }
+            nonlocal left_out
+            left_out += len(missing)
             for path in self.tree.included(scan.source, sorted(missing)):
                 line, record = missing[path]
                 if self._is_left(record):
                     left[_reader(record)] += 1
                     tallied[record.status.counted_unchanged] += 1
-                    yield line
-                elif self.formats.reader(extension_of(name_of(path)), code=scan.source.code) is not None:
-                    yield line
+                elif self.formats.reader(extension_of(name_of(path)), code=scan.source.code) is None:
+                    continue
+                left_out -= 1
+                yield line
 
         self.plan.thin(GONE, there)
         self.log.count(**tallied, total=tallied.total())
@@ -114,6 +125,7 @@ class Forgetting:
                 f"{number} files of {scan.source.path} were read by the extractor “{name}”, which is missing or broken "
                 "now: what is remembered of them stays as it is. `openmind plugins` shows what is installed."
             )
+        return left_out
 
     def _is_left(self, record: FileRecord) -> bool:
         """Whether what read a file is not installed now, as far as plugins can be loaded."""
@@ -135,6 +147,11 @@ class Forgetting:
                 owe_purge(session)
             self.log.count(removed=removed)
             ids.clear()
+
+
+def _files(number: int, scan: SourceScan) -> str:
+    """`1 file of /notes is`, `80 files of /notes are`."""
+    return f"1 file of {scan.source.path} is" if number == 1 else f"{number:,} files of {scan.source.path} are"
 
 
 def _reader(record: FileRecord) -> str:
