@@ -1,7 +1,8 @@
 import pytest
 from openmind.domain.errors import StoreDamaged
 from openmind.ports.chunk_store import ChunkStore
-from openmind.testing.contracts.chunk_store import TABLE, ChunkStoreContract, counted
+from openmind.testing.contracts.chunk_store import ChunkStoreContract
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, counted
 from openmind.testing.fakes.chunk_store import MemoryChunkStore
 
 

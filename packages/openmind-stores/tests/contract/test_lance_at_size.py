@@ -10,7 +10,7 @@ from openmind.domain.chunks import ChunkRow
 from openmind.domain.ids import Generation
 from openmind.domain.index import Visibility
 from openmind.ports.chunk_store import ChunkFilter
-from openmind.testing.contracts.chunk_store import TABLE, ask, counted, keys, row
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, counted, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.policy import UpkeepPolicy
 

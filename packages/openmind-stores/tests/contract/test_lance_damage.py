@@ -10,7 +10,7 @@ from openmind.domain.errors import StoreDamaged
 from openmind.domain.ids import Generation
 from openmind.domain.index import Visibility
 from openmind.ports.chunk_store import CandidateQuery, ChunkFilter, WordsQuery
-from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, counted, keys, row, unit
+from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, TABLE, ask, counted, keys, row, unit
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 COUNTS = {(generation, f"file_{generation}"): 20 for generation in (1, 3, 4, 5, 6)}

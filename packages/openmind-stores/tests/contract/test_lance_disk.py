@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from openmind.testing.contracts.chunk_store import TABLE, ask, keys, row
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the limits are those of POSIX")
@@ -17,7 +17,7 @@ PRELUDE = """
 import os, sys
 from pathlib import Path
 from openmind.domain.errors import StoreError
-from openmind.testing.contracts.chunk_store import TABLE, ask, row
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 store = LanceChunkStore(Path(sys.argv[1]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from openmind.domain.errors import StoreError
-from openmind.testing.contracts.chunk_store import TABLE, ask, row, unit
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, row, unit
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from openmind.domain.ids import Generation, SourceId
 from openmind.domain.index import Visibility, as_ranges
 from openmind.ports.chunk_store import ChunkFilter, ChunkStore
-from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, row, unit
+from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, TABLE, ask, row, unit
 from openmind.testing.fakes.chunk_store import MemoryChunkStore
 from openmind_stores.lance.chunk_store import LanceChunkStore
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from openmind.testing.contracts.chunk_store import TABLE, ask, counted
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, counted
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
 ROWS = 60
@@ -17,7 +17,7 @@ VERBS = ("add", "added", "delete", "deleted")
 WRITER = """
 import sys
 from pathlib import Path
-from openmind.testing.contracts.chunk_store import TABLE, counted, row, unit
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, counted, row, unit
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.policy import UpkeepPolicy
 

@@ -10,7 +10,7 @@ from lance.file import LanceFileReader
 from lance.fragment import write_fragments
 from openmind.domain.ids import Generation, SourceId
 from openmind.ports.chunk_store import ChunkFilter
-from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, ask, counted, keys, row
+from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, TABLE, ask, counted, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import WORDS_OPTIONS, Caches, Dataset, any_of
 from openmind_stores.lance.policy import UpkeepPolicy

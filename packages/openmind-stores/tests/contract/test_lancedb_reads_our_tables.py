@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from openmind.testing.contracts.chunk_store import TABLE, ask, counted, keys, row, unit
+from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, counted, keys, row, unit
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.schema import COLUMNS
 

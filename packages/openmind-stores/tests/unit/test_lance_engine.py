@@ -62,7 +62,7 @@ def test_pandas_is_hidden_from_one_thread_only() -> None:
 def test_nothing_is_said_on_stderr_and_the_environment_stays_as_it_was() -> None:
     done = python(
         "import os, tempfile; from pathlib import Path\n"
-        "from openmind.testing.contracts.chunk_store import ask, row, unit\n"
+        "from openmind.testing.contracts.chunk_store_promises.samples import ask, row, unit\n"
         "from openmind_stores.lance.chunk_store import LanceChunkStore\n"
         "before = dict(os.environ)\n"
         "with tempfile.TemporaryDirectory() as folder:\n"

@@ -18,7 +18,7 @@ from openmind.domain.errors import ArchiveDamaged, StoreError
 from openmind.domain.ids import Generation
 from openmind.ports.archive import Archive, ArchiveContents
 from openmind.testing.contracts.catalog_promises.samples import identity, record, source
-from openmind.testing.contracts.chunk_store import row, unit
+from openmind.testing.contracts.chunk_store_promises.samples import row, unit
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from openmind.testing.contracts.catalog_promises.samples import (
     record,
     with_table,
 )
-from openmind.testing.contracts.chunk_store import row, unit
+from openmind.testing.contracts.chunk_store_promises.samples import row, unit
 
 MakeStorage = Callable[[Path], Storage]
 DIMENSION = 3

@@ -1,0 +1,1 @@
+"""What a chunk store promises, by what the promises are about."""
