@@ -2,16 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
 
 from attrs import evolve, field, frozen
-from cyclopts import Parameter
 from openmind.application.setup import Beginning, SetupPlan
 from openmind.domain.errors import ConfigError, ModelNotFound, RemoteNotAllowed, SourceError, UsageError
 from openmind.domain.models import ModelInfo, ModelSelection, ProviderChoice, ProviderHealth
 from openmind.domain.sentences import as_sentence
 
-from openmind_cli.parameters import Switch
 from openmind_cli.pasted import pasted_path
 from openmind_cli.prompts import Option, Prompter
 from openmind_cli.render.clean import one_line
@@ -25,9 +22,8 @@ from openmind_cli.suggestions import (
     is_recommended,
     suggested,
 )
+from openmind_cli.wishes import NONE, Wishes
 
-NONE = "none"
-"""What is given for no model."""
 FIRST_SERVER = "lmstudio"
 USUAL_FOLDERS = ("Documents", "Desktop", "Downloads", "Notes", "Pictures")
 _ABOUT = {
@@ -35,54 +31,6 @@ _ABOUT = {
     "lmstudio": "finds better, writes answers, describes pictures",
     "openai-compatible": "Ollama, llama.cpp, vLLM and their like",
 }
-
-
-@Parameter(name="*")
-@frozen(kw_only=True)
-class Wishes:
-    """What was given as options; None is asked for."""
-
-    provider: Annotated[
-        str | None,
-        Parameter(help="Where the models come from: lmstudio, openai-compatible, builtin, or what a plugin adds."),
-    ] = None
-    base_url: Annotated[str | None, Parameter(help="Address of its server, such as http://localhost:1234.")] = None
-    api_token_env: Annotated[str | None, Parameter(help="The environment variable that holds the server's token.")] = (
-        None
-    )
-    allow_remote: Annotated[
-        Switch, Parameter(help="Let the server be on another machine: the text of your files is then sent there.")
-    ] = False
-    chat_model: Annotated[str | None, Parameter(help="Key of the model that writes answers, or none.")] = None
-    embedding_model: Annotated[
-        str | None, Parameter(help="Key of the model that finds passages by meaning, or builtin.")
-    ] = None
-    image_model: Annotated[str | None, Parameter(help="Key of the model that describes pictures, or none.")] = None
-    images: Annotated[bool | None, Parameter(help="Read pictures at all.")] = None
-
-    @property
-    def missing(self) -> tuple[str, ...]:
-        """The options that somebody would have to be asked for."""
-        if self.provider == BUILTIN:
-            return ()
-        given = {
-            "--provider": self.provider,
-            "--chat-model": self.chat_model,
-            "--embedding-model": self.embedding_model,
-            "--image-model": NONE if self.images is False else self.image_model,
-        }
-        return tuple(option for option, value in given.items() if value is None)
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """The keys of `[provider]` that were given."""
-        given: dict[str, object] = {"base_url": self.base_url, "api_token_env": self.api_token_env}
-        return {key: value for key, value in given.items() if value is not None} | (
-            {"allow_remote": True} if self.allow_remote else {}
-        )
-
-
-NOTHING_GIVEN = Wishes()
 
 
 @frozen(kw_only=True)

@@ -10,7 +10,8 @@ from openmind.domain.chunks import ChunkRow
 from openmind.domain.ids import Generation
 from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
-from openmind_stores.lance.engine import Caches, Dataset, arrow_schema
+from openmind_stores.lance.columns import arrow_schema
+from openmind_stores.lance.engine import Caches, Dataset
 from openmind_stores.lance.policy import UpkeepPolicy
 
 DIMENSION = 16

@@ -10,7 +10,7 @@ from openmind.domain.contract import actions_object, job_object, models_object, 
 from openmind.domain.models import ModelAction
 
 from openmind_cli.begin import Begun, begin_indexing
-from openmind_cli.choosing import NOTHING_GIVEN, Choosing, Wishes
+from openmind_cli.choosing import Choosing
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.prompts import Prompter, find_prompter
@@ -20,6 +20,7 @@ from openmind_cli.render.objects import print_object
 from openmind_cli.render.reports import is_partial, print_report
 from openmind_cli.render.working import loading
 from openmind_cli.suggestions import BUILTIN, advice_for_none
+from openmind_cli.wishes import NOTHING_GIVEN, Wishes
 
 NEXT_RUN = "The next `openmind index` goes through your files with the new model."
 

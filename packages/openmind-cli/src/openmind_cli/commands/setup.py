@@ -6,7 +6,7 @@ from openmind.bootstrap import open_beginning
 from openmind.domain.contract import index_object, job_object, selection_object, source_object
 
 from openmind_cli.begin import Begun, begin_indexing
-from openmind_cli.choosing import NOTHING_GIVEN, Choosing, Wishes
+from openmind_cli.choosing import Choosing
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import Json, Several, Switch
 from openmind_cli.prompts import Prompter, find_prompter
@@ -17,6 +17,7 @@ from openmind_cli.render.models import pair, report_lines, selection_lines
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.reports import is_partial, print_report
 from openmind_cli.render.working import loading
+from openmind_cli.wishes import NOTHING_GIVEN, Wishes
 
 
 def setup(

@@ -12,8 +12,9 @@ from openmind.domain.errors import ConfigError, ProviderUnreachable, RemoteNotAl
 from openmind.domain.models import ModelAction, ModelInfo, ModelSelection, ProviderHealth
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.plugins.registries import ProviderRegistry
-from openmind_cli.choosing import Choosing, Wishes
+from openmind_cli.choosing import Choosing
 from openmind_cli.prompts import Option
+from openmind_cli.wishes import Wishes
 
 T = TypeVar("T")
 

@@ -6,7 +6,8 @@ import pytest
 from openmind.bootstrap import open_beginning, open_settings
 from openmind.domain.errors import ModelNotFound, ProviderUnreachable, RemoteNotAllowed, SourceMissing, UsageError
 from openmind.domain.models import ModelSelection, ProviderChoice
-from openmind_cli.choosing import Choosing, Wishes
+from openmind_cli.choosing import Choosing
+from openmind_cli.wishes import Wishes
 
 ADDRESS = "http://localhost:4321"
 WHICH, EMBED, CHAT, EYES, FOLDERS = (

@@ -22,7 +22,7 @@ from openmind.ports.archive import ArchiveContents, OpenedArchive
 from openmind_stores.archive import layout
 from openmind_stores.archive.layout import FILES, MANIFEST, PARTS, PASSAGES, SCHEMAS, SOURCES, TEXTS, Row
 from openmind_stores.archive.manifest import manifest_from_json, manifest_to_json
-from openmind_stores.lance.engine import hidden_pandas
+from openmind_stores.hidden_pandas import hidden_pandas
 from openmind_stores.sqlite.errors import translate_os
 
 with hidden_pandas():

@@ -1,55 +1,26 @@
-"""The one module that imports Lance, the native binding of LanceDB's format, and Arrow.
+"""The one module that imports Lance, the native binding of LanceDB's format: `import lancedb` costs seconds.
 
-`import lancedb` costs seconds and `pyarrow.dataset` drags pandas in wherever it is installed, so pandas is hidden
-while these modules load; whoever imports it later gets it as usual. Everything here speaks of one dataset in plain
-Python values; what OpenMind makes of it is the business of the other modules.
+Everything here speaks of one dataset in plain Python values; what OpenMind makes of it is the business of the other
+modules.
 """
 
 import ctypes
 import os
 import sys
-import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from importlib.abc import MetaPathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypedDict
+from typing import Literal, TypedDict
 
 import numpy as np
 from attrs import field, frozen
 
-from openmind_stores.lance.schema import COLUMNS, FLOAT, INTEGER, NULLABLE, STRING, VECTOR, Columns
-
-if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
+from openmind_stores.hidden_pandas import hidden_pandas
+from openmind_stores.lance.columns import arrow_schema, column_to_arrow, unpack, vectors_to_arrow
+from openmind_stores.lance.schema import Columns
 
 LOG_LEVEL = "LANCE_LOG"
-
-
-class HiddenPandas(MetaPathFinder):
-    """Says that there is no pandas, to the thread that made it only."""
-
-    def __init__(self) -> None:
-        self.thread = threading.get_ident()
-
-    def find_spec(
-        self, fullname: str, path: Sequence[str] | None, target: "ModuleType | None" = None
-    ) -> "ModuleSpec | None":
-        if fullname == "pandas" and threading.get_ident() == self.thread:
-            raise ModuleNotFoundError("pandas is hidden while pyarrow.dataset loads", name="pandas")
-        return None
-
-
-@contextmanager
-def hidden_pandas() -> Iterator[None]:
-    finder = HiddenPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        yield
-    finally:
-        sys.meta_path.remove(finder)
 
 
 @contextmanager
@@ -77,8 +48,6 @@ MB = 1 << 20
 ROW_ID, SCORE, DISTANCE = "_rowid", "_score", "_distance"
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8
 MALLOC_OPTIONS = ((M_ARENA_MAX, 2), (M_MMAP_THRESHOLD, MB // 4), (M_TRIM_THRESHOLD, MB))
-ENCODINGS: Mapping[str, dict[str, str]] = {"id": {"lance-encoding:compression": "zstd"}}
-"""Where Lance's own choice takes twice the room. Running text takes more room as zstd."""
 
 
 class WordsOptions(TypedDict):
@@ -370,13 +339,6 @@ def columns_of_file(path: Path, columns: Sequence[str]) -> Iterator[Columns]:
         yield unpack(batch)
 
 
-def unpack(data: "pa.Table | pa.RecordBatch") -> Columns:
-    return {
-        name: vectors_from_arrow(data.column(name)) if name == "vector" else data.column(name).to_pylist()
-        for name in data.schema.names
-    }
-
-
 def any_of(terms: Sequence[str]) -> FullTextQuery:
     return MatchQuery(as_text(terms), "words")
 
@@ -393,45 +355,3 @@ def as_text(terms: Sequence[str]) -> str:
 
 def all_of(required: Sequence[FullTextQuery], optional: Sequence[FullTextQuery]) -> FullTextQuery:
     return BooleanQuery([(Occur.MUST, each) for each in required] + [(Occur.SHOULD, each) for each in optional])
-
-
-def arrow_schema(dimension: int) -> pa.Schema:
-    """Say what a new table looks like.
-
-    Vectors lie there in half precision: it takes half the room, a search that looks at each of them a third of the
-    time, and a cosine is off by less than 0.001. Tables that were made with float32 stay as they are.
-    """
-    types = {STRING: pa.string(), INTEGER: pa.int64(), FLOAT: pa.float64(), VECTOR: pa.list_(pa.float16(), dimension)}
-    return pa.schema(
-        [pa.field(name, types[kind], name in NULLABLE, metadata=ENCODINGS.get(name)) for name, kind in COLUMNS.items()]
-    )
-
-
-def column_to_arrow(values: Sequence[object], kind: "pa.DataType") -> pa.Array:
-    """Put plain values into one column; half characters, which UTF-8 cannot say, become question marks."""
-    try:
-        return pa.array(values, kind)
-    except UnicodeEncodeError:
-        whole = [value.encode(errors="replace").decode() if isinstance(value, str) else value for value in values]
-        return pa.array(whole, kind)
-
-
-def vectors_to_arrow(vectors: Sequence[object], kind: "pa.FixedSizeListType") -> pa.Array:
-    """Put vectors, each of them bytes or None, into one column of the precision that the table has."""
-    blank = bytes(4 * kind.list_size)
-    packed = np.frombuffer(b"".join(vector if isinstance(vector, bytes) else blank for vector in vectors), "<f4")
-    values = pa.array(packed.astype(kind.value_type.to_pandas_dtype(), copy=False), kind.value_type)
-    missing = pa.array([vector is None for vector in vectors], pa.bool_())
-    return pa.FixedSizeListArray.from_arrays(values, kind.list_size, mask=missing)
-
-
-def vectors_from_arrow(column: "pa.Array | pa.ChunkedArray") -> list[object]:
-    """Take vectors out of a column, each of them bytes or None."""
-    vectors: list[object] = []
-    for part in column.chunks if isinstance(column, pa.ChunkedArray) else [column]:
-        dimension = part.type.list_size
-        values = part.values.to_numpy(zero_copy_only=False).astype("<f4", copy=False)
-        rows = values[part.offset * dimension : (part.offset + len(part)) * dimension].reshape(len(part), dimension)
-        there = part.is_valid().to_pylist()
-        vectors.extend(row.tobytes() if valid else None for row, valid in zip(rows, there, strict=True))
-    return vectors
