@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from openmind.domain import errors
-from openmind.domain.contract import status_of
+from openmind.domain.problems import status_of
 from openmind_cli.exit_codes import exit_code_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "errors.md"

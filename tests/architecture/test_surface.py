@@ -10,7 +10,7 @@ import openmind
 import openmind.ports
 import openmind.testing.contracts
 import pytest
-from openmind.domain import contract, errors
+from openmind.domain import errors, problems
 from openmind.plugins import hookspecs
 
 HEAVY = [
@@ -47,7 +47,7 @@ def test_every_error_has_a_code_of_its_own_and_a_status(error: type[errors.OpenM
     others = {other.code for other in leaves(errors.OpenMindError) if other is not error}
 
     assert error.code not in others
-    assert 400 <= contract.status_of(error) < 600
+    assert 400 <= problems.status_of(error) < 600
 
 
 def test_no_error_is_taken_for_the_end_of_a_stream() -> None:

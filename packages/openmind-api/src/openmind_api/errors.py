@@ -8,8 +8,9 @@ from litestar import Request, Response
 from litestar.datastructures import State
 from litestar.exceptions import HTTPException, ValidationException
 from litestar.types import ExceptionHandlersMap, Scope
-from openmind.domain.contract import Object, error_object, status_of
+from openmind.domain.contract import Object
 from openmind.domain.errors import OpenMindError, TooBusy
+from openmind.domain.problems import error_object, status_of
 
 from openmind_api import problems
 from openmind_api.bodies import worded

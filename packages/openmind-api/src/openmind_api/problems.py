@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import msgspec
 from attrs import evolve, field, frozen
-from openmind.domain.contract import Object, problem
+from openmind.domain.contract import Object
+from openmind.domain.problems import problem
 
 MEDIA_TYPE = "application/problem+json"
 

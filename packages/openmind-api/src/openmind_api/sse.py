@@ -9,8 +9,9 @@ from attrs import frozen
 from litestar import Response
 from litestar.response.base import ASGIResponse
 from litestar.types import Receive, Scope, Send
-from openmind.domain.contract import Object, error_object
+from openmind.domain.contract import Object
 from openmind.domain.errors import OpenMindError
+from openmind.domain.problems import error_object
 
 from openmind_api.errors import BugSink, note
 from openmind_api.refused import Refused

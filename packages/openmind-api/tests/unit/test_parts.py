@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from openmind.adapters.token_file import TokenFile
-from openmind.domain import contract, errors
+from openmind.domain import errors
 from openmind.domain.errors import TooBusy
+from openmind.domain.problems import status_of
 from openmind_api import problems
 from openmind_api.access_log import AccessLine, ServerLog
 from openmind_api.bodies import located
@@ -117,7 +118,7 @@ def test_every_error_has_a_status_that_the_contract_knows() -> None:
             yield from leaves(child)
 
     kinds = [kind for kind in leaves(errors.OpenMindError) if kind.__module__ == errors.__name__]
-    assert {contract.status_of(kind) for kind in kinds} <= {400, 403, 404, 409, 422, 429, 500, 503, 507}
+    assert {status_of(kind) for kind in kinds} <= {400, 403, 404, 409, 422, 429, 500, 503, 507}
 
 
 def line(number: int = 1) -> AccessLine:

@@ -2,8 +2,9 @@
 
 import sys
 
-from openmind.domain.contract import Object, error_object, problem
+from openmind.domain.contract import Object
 from openmind.domain.errors import OpenMindError, PluginError
+from openmind.domain.problems import error_object, problem
 
 from openmind_cli.crash_log import record_crash
 from openmind_cli.render.clean import one_line

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.domain import contract, errors
+from openmind.domain import contract, errors, problems
 from openmind.domain.answers import Answer, AnswerState, Citation
 from openmind.domain.documents import Place
 from openmind.domain.files import FileReason, FileRecord, FileStat
@@ -285,12 +285,12 @@ def test_a_file_says_its_status_and_the_reason() -> None:
 
 @pytest.mark.parametrize("kind", list(leaves(errors.OpenMindError)), ids=lambda kind: kind.__name__)
 def test_every_error_has_a_status_by_its_family(kind: type[errors.OpenMindError]) -> None:
-    assert any(family in contract.STATUS for family in kind.__mro__)
-    assert 400 <= contract.status_of(kind) < 600
+    assert any(family in problems.STATUS for family in kind.__mro__)
+    assert 400 <= problems.status_of(kind) < 600
 
 
 def test_the_error_object_says_what_happened_and_what_to_do() -> None:
-    found = contract.error_object(
+    found = problems.error_object(
         errors.SourceNotFound("There is no source src_1.", hint="See `openmind source list`.")
     )
 
@@ -308,8 +308,8 @@ def test_an_error_of_a_plugin_takes_the_status_of_its_family() -> None:
     class Odd(errors.ProviderUnreachable):
         code = "provider.odd"
 
-    assert contract.error_object(Odd("It is odd."))["status"] == 503
-    assert contract.error_object(Odd("It is odd."))["title"] == "provider.odd"
+    assert problems.error_object(Odd("It is odd."))["status"] == 503
+    assert problems.error_object(Odd("It is odd."))["title"] == "provider.odd"
 
 
 @pytest.mark.parametrize(

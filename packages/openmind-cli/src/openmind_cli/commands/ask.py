@@ -2,7 +2,8 @@
 
 from openmind import open_memory
 from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AnswerState, AskRequest
-from openmind.domain.contract import answer_object, hit_object, problem
+from openmind.domain.contract import answer_object, hit_object
+from openmind.domain.problems import problem
 
 from openmind_cli.answering import answered
 from openmind_cli.exit_codes import FAILED, OK
