@@ -81,15 +81,8 @@ class FileTask:
             reason, note = FileReason.EMPTY, note or "There is no text in it."
         if chunks and reason.status is not FileStatus.INDEXED:
             reason = FileReason.PARTIAL
-        return FileRecord(
-            id=self.file_id,
-            source_id=self.change.source_id,
-            path_bytes=self.path_bytes,
-            stat=self.stat,
-            scanned_ns=self.scanned_ns,
-            content_hash=self.content_hash,
-            reason=reason,
-            error=as_message(note) if reason is not FileReason.OK else "",
+        return attrs.evolve(
+            self._looked_at(reason, as_message(note) if reason is not FileReason.OK else ""),
             extractor=key_as_read(
                 key_of(facts.metadata, plain_key=self.info.plain_key, wanted=self.info.key), facts.metadata
             ),
@@ -101,17 +94,7 @@ class FileTask:
 
     def failure(self, reason: FileReason, message: str) -> FileRecord:
         """Make the record of a file that could not be read; often its version before stays searchable."""
-        failed = FileRecord(
-            id=self.file_id,
-            source_id=self.change.source_id,
-            path_bytes=self.path_bytes,
-            stat=self.stat,
-            scanned_ns=self.scanned_ns,
-            content_hash=self.content_hash,
-            reason=reason,
-            error=as_message(message),
-            extractor=self.info.key,
-        )
+        failed = attrs.evolve(self._looked_at(reason, as_message(message)), extractor=self.info.key)
         former = self.known
         if former is None or former.live_generation is None or reason not in KEPT_REASONS:
             return failed
@@ -127,4 +110,17 @@ class FileTask:
             chunk_count=former.chunk_count,
             missing_vectors=former.missing_vectors,
             indexed_at=former.indexed_at,
+        )
+
+    def _looked_at(self, reason: FileReason, error: str) -> FileRecord:
+        """Make a record of the file as it was found."""
+        return FileRecord(
+            id=self.file_id,
+            source_id=self.change.source_id,
+            path_bytes=self.path_bytes,
+            stat=self.stat,
+            scanned_ns=self.scanned_ns,
+            content_hash=self.content_hash,
+            reason=reason,
+            error=error,
         )
