@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import threading
+import time
 from collections import defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -53,6 +54,13 @@ class ScriptedServer:
     @property
     def base_url(self) -> str:
         return f"http://localhost:{self._port}"
+
+    def wait_for(self, path: str, seconds: float = 60) -> None:
+        """Wait until something was asked for."""
+        deadline = time.monotonic() + seconds
+        while not any(request.path == path for request in self.requests):
+            assert time.monotonic() < deadline, [request.path for request in self.requests]
+            time.sleep(0.02)
 
     def script(self, path: str, *steps: Step) -> None:
         """Do this with the next requests to a path, one step each."""

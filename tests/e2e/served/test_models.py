@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from lmstudio_server.steps import stall
 
 pytestmark = pytest.mark.e2e
 at_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -90,6 +91,36 @@ def test_another_embedding_model_is_taken_in_beside_the_former_one(more_models, 
     found = more_models.done("search", "ferry high water", "--json").object
     assert not found["degraded"]
     assert found["results"][0]["file_name"] == "harbour.md"
+
+
+@at_a_terminal
+def test_ctrl_c_while_a_model_loads_tells_how_far_the_server_is(more_models, server, at_terminal) -> None:
+    before = (more_models.home / "config.toml").read_bytes()
+    server.script("/api/v1/models/load", stall(60))
+
+    screen = at_terminal("models", "load", "text-embedding-acme", "embed-other")
+    screen.sees("Loading the models")
+    server.wait_for("/api/v1/models/load")
+    screen.types(CTRL_C)
+
+    told = " ".join(screen.ends(code=130).split())
+    assert "Loaded: text-embedding-acme. Not loaded so far: embed-other." in told
+    assert "Nothing else was changed." in told
+    assert (more_models.home / "config.toml").read_bytes() == before
+
+
+@at_a_terminal
+def test_ctrl_c_while_the_chosen_model_loads_leaves_the_choice_as_it_was(more_models, server, at_terminal) -> None:
+    before = (more_models.home / "config.toml").read_bytes()
+    server.script("/api/v1/models/load", stall(60))
+
+    screen = at_terminal("models", "update", "--provider", "lmstudio", *("--embedding-model", "embed-other"),
+                         *("--chat-model", "none"), *("--image-model", "none"))  # fmt: skip
+    server.wait_for("/api/v1/models/load")
+    screen.types(CTRL_C)
+
+    assert "Not loaded so far: embed-other." in " ".join(screen.ends(code=130).split())
+    assert (more_models.home / "config.toml").read_bytes() == before
 
 
 @at_a_terminal

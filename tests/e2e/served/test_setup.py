@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from lmstudio_server.steps import stall
 
 pytestmark = [pytest.mark.e2e, pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")]
 
@@ -107,6 +108,20 @@ def test_ctrl_c_at_any_question_changes_nothing(openmind, server, at_terminal, q
     assert "POST" not in {request.method for request in server.requests}
 
 
+def test_ctrl_c_while_a_model_loads_makes_no_memory(openmind, server, at_terminal) -> None:
+    server.studio.models[0].instances.clear()
+    server.script("/api/v1/models/load", stall(60))
+
+    screen = at_terminal("setup", "--base-url", server.base_url, "--provider", "lmstudio", "--yes")
+    server.wait_for("/api/v1/models/load")
+    screen.types(CTRL_C)
+
+    told = " ".join(screen.ends(code=130).split())
+    assert "Not loaded so far: text-embedding-acme. The server may go on" in told
+    assert "Nothing else was changed." in told
+    assert not openmind.home.exists()
+
+
 def test_saying_no_at_the_end_changes_nothing(openmind, server, at_terminal) -> None:
     screen = at_terminal(
         *("setup", "--provider", "lmstudio", "--base-url", server.base_url, "--chat-model", "none"),
@@ -126,7 +141,8 @@ def test_in_a_script_everything_is_an_option(openmind, server, person: Path) -> 
         *("--folder", str(person / "Documents")),
     ).object
 
-    assert server.paths("GET") == ["/api/v1/models"] * 3  # to choose, to write it down, to load what is not loaded
+    # to choose, to see that all is there, to load what is not loaded, to write it down
+    assert server.paths("GET") == ["/api/v1/models"] * 4
     assert told["embedding_model"] == "text-embedding-acme"
     assert told["chat_model"] is None
     assert [source["path"] for source in told["sources_added"]] == [str(person / "Documents")]

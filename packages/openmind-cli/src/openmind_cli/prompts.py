@@ -105,7 +105,9 @@ class TerminalPrompter:
                 use_search_filter=len(options) > MANY,
                 instruction="(type to filter)" if len(options) > MANY else "(arrow keys)",
                 use_jk_keys=False,
+                erase_when_done=True,
             ).unsafe_ask()
+        _echo(question, [options[int(at)].label])
         return options[int(at)].value
 
     def check(self, question: str, options: Sequence[Option[T]]) -> tuple[T, ...]:
@@ -122,7 +124,9 @@ class TerminalPrompter:
                     for at, option in enumerate(options)
                 ],
                 use_jk_keys=False,
+                erase_when_done=True,
             ).unsafe_ask()
+        _echo(question, [options[at].label for at in sorted(ticked)] or ["none"])
         return tuple(options[at].value for at in sorted(ticked))
 
     def text(self, question: str, *, default: str = "") -> str:
@@ -144,6 +148,17 @@ def _ctrl_d_as_ctrl_c() -> Iterator[None]:
         yield
     except EOFError as error:
         raise KeyboardInterrupt from error
+
+
+def _echo(question: str, answers: Sequence[str]) -> None:
+    """Leave the names of what was chosen: questionary would leave what was said about it, too."""
+    from prompt_toolkit import print_formatted_text
+    from prompt_toolkit.formatted_text import FormattedText
+    from questionary.constants import DEFAULT_QUESTION_PREFIX, DEFAULT_STYLE
+
+    names = ", ".join(map(one_line, answers))
+    parts = [("class:qmark", DEFAULT_QUESTION_PREFIX), ("class:question", f" {question} "), ("class:answer", names)]
+    print_formatted_text(FormattedText(parts), style=DEFAULT_STYLE)
 
 
 def title_of(option: Option[T]) -> str:

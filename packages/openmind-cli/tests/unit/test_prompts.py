@@ -1,5 +1,6 @@
 """Prompts at a terminal that only exists in memory."""
 
+import io
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -10,6 +11,7 @@ from openmind_cli.prompts import Option, TerminalPrompter, find_prompter, title_
 from prompt_toolkit.application import create_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
+from prompt_toolkit.output.plain_text import PlainTextOutput
 
 DOWN, UP, ENTER, CTRL_C, CTRL_D = "\x1b[B", "\x1b[A", "\r", "\x03", "\x04"
 FRUIT = [Option("Apple", "a"), Option("Pear", None, chosen=True), Option("Plum", "p", disabled="not ripe")]
@@ -48,6 +50,21 @@ def test_any_number_can_be_ticked_and_comes_in_order(typing: Typing) -> None:
         assert prompter.check("Which?", [Option(str(n), n) for n in range(3)]) == (0, 1, 2)
     with typing(ENTER) as prompter:
         assert prompter.check("Which?", FRUIT) == (None,)
+
+
+def test_of_a_choice_only_the_names_remain() -> None:
+    options = [Option("Apple", "a", about="grows on trees"), Option("Pear", "p", about="so does this")]
+    screen = io.StringIO()
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=PlainTextOutput(screen)):
+        prompter = TerminalPrompter()
+        keyboard.send_text(DOWN + ENTER)
+        prompter.select("Which one?", options)
+        keyboard.send_text(" " + DOWN + " " + ENTER)
+        prompter.check("Which ones?", options)
+
+    last = [line.strip() for line in screen.getvalue().splitlines() if line.strip()]
+    assert "? Which one? Pear" in last
+    assert last[-1] == "? Which ones? Apple, Pear"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from openmind.domain.models import ModelAction
 from openmind_cli.begin import Begun, begin_indexing
 from openmind_cli.choosing import Choosing
 from openmind_cli.exit_codes import FAILED, OK
+from openmind_cli.moving import NOT_MOVED, moved_models
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.prompts import Prompter, find_prompter
 from openmind_cli.render.lines import Span, line, note, print_lines
@@ -99,10 +100,10 @@ def update(
     """
     prompter = find_prompter(wishes.missing, yes=yes, quiet=json)
     plan = _planned(wishes, prompter)
+    moved = moved_models(plan, quiet=json) if load else NOT_MOVED
     with open_memory() as memory:
         former = memory.models.selection.image_model
-        with loading(memory.models.at(plan.provider), plan.selection.keys, quiet=json or not load):
-            report = set_up(memory, plan, load=load)
+        report = moved.noted(set_up(memory, plan, load=False))
         has_sources = bool(memory.sources.list())
     if not json:
         shown = selection_lines(plan.provider.name, plan.selection, images=plan.images)

@@ -8,6 +8,7 @@ from openmind.domain.contract import index_object, job_object, selection_object,
 from openmind_cli.begin import Begun, begin_indexing
 from openmind_cli.choosing import Choosing
 from openmind_cli.exit_codes import FAILED, OK
+from openmind_cli.moving import moved_models
 from openmind_cli.parameters import Json, Several, Switch
 from openmind_cli.prompts import Prompter, find_prompter
 from openmind_cli.render.banner import print_banner
@@ -16,7 +17,6 @@ from openmind_cli.render.lines import BLANK, Line, Span, line, note, print_lines
 from openmind_cli.render.models import pair, report_lines, selection_lines
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.reports import is_partial, print_report
-from openmind_cli.render.working import loading
 from openmind_cli.wishes import NOTHING_GIVEN, Wishes
 
 
@@ -47,9 +47,9 @@ def setup(
     plan = _planned(wishes, prompter, folder)
     if plan is None:
         return FAILED
+    moved = moved_models(plan, quiet=json)
     with open_memory() as memory:
-        with loading(memory.models.at(plan.provider), plan.selection.keys, quiet=json):
-            report = set_up(memory, plan)
+        report = moved.noted(set_up(memory, plan, load=False))
         config = memory.config.indexing
     wanted = index and config.auto_start_after_setup and plan.selection.embedding_model not in report.not_loaded
     begun = begin_indexing(background=config.background, quiet=json) if wanted else Begun()

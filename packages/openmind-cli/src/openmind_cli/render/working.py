@@ -2,10 +2,13 @@
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 
 from openmind.application.models.service import ModelService
+from openmind.domain.errors import OpenMindError
+from openmind.domain.sentences import as_sentence
 
+from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import console_on, note
 from openmind_cli.suggestions import BUILTIN
 from openmind_cli.terminal import redraws
@@ -13,16 +16,40 @@ from openmind_cli.terminal import redraws
 LOADING = "Loading the models; large ones take minutes."
 
 
-def loading(models: ModelService, keys: Sequence[str], *, quiet: bool = False) -> AbstractContextManager[None]:
+@contextmanager
+def loading(models: ModelService, keys: Sequence[str], *, quiet: bool = False) -> Iterator[None]:
     """Say that models are loaded, where one of them has to be: many servers load by themselves, and some are away.
+
+    Ctrl-C meanwhile tells what the server has loaded by then.
 
     Raises:
         ProviderUnreachable, ProviderError: the server cannot be asked.
     """
-    wanted = set(keys) - {BUILTIN}
-    if quiet or not wanted or all(model.loaded is not False for model in models.list() if model.key in wanted):
-        return nullcontext()
-    return working(LOADING)
+    wanted = [key for key in dict.fromkeys(keys) if key != BUILTIN]
+    quiet = quiet or not wanted or all(model.loaded is not False for model in models.list() if model.key in wanted)
+    try:
+        with working(LOADING, quiet=quiet):
+            yield
+    except KeyboardInterrupt:
+        if wanted:
+            note(_where_it_stands(models, wanted))
+        note("Nothing else was changed.")
+        raise
+
+
+def _where_it_stands(models: ModelService, wanted: Sequence[str]) -> str:
+    """Ask the server once more; a request that was broken off does not keep it from loading on."""
+    try:
+        loaded = {model.key for model in models.list() if model.loaded}
+    except OpenMindError as error:
+        return as_sentence(error.message)
+    there, others = ([key for key in wanted if (key in loaded) is given] for given in (True, False))
+    sentences = [f"Loaded: {', '.join(there)}."] if there else []
+    if others:
+        sentences.append(
+            f"Not loaded so far: {', '.join(others)}. The server may go on: `openmind models list` shows it."
+        )
+    return one_line(" ".join(sentences))
 
 
 @contextmanager

@@ -1,6 +1,6 @@
 """Models: what the provider offers, and which of it is used."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 
 from attrs import evolve, frozen
@@ -81,15 +81,28 @@ class ModelService:
                 _require(wanted, _by_key(provider.models()))
             return _load(provider, wanted)
 
+    def exchange(self, wanted: ModelSelection) -> tuple[tuple[ModelAction, ...], tuple[ModelAction, ...]]:
+        """Unload the models of the former configuration that are not wanted any more, and load those that are.
+
+        Nothing is written down, so that it can be broken off; a failure is a status.
+
+        Returns:
+            What was done to those that go, and to those that come.
+
+        Raises:
+            JobActive, ModelNotFound, ProviderUnreachable, ProviderError: see `select`; nothing was done.
+        """
+        require_idle(self.busy())
+        with self._provider() as provider:
+            _check(wanted, provider)
+            return self._unload_former(wanted), _load(provider, wanted.keys)
+
     def select(self, wanted: ModelSelection, *, load: bool = True, images: bool | None = None) -> SelectionReport:
         """Choose models, and write them down; the memory must be opened again to use them.
 
-        With `load`, models of the former configuration that are not chosen any more are unloaded, and the chosen ones
-        loaded; a failure of that is a status. Otherwise the provider's memory is left alone.
-
         Args:
             wanted: the models.
-            load: whether the provider's memory follows.
+            load: whether the provider's memory follows, as `exchange` does it; otherwise it is left alone.
             images: whether pictures are indexed at all; None leaves that as it is.
 
         Raises:
@@ -98,20 +111,19 @@ class ModelService:
             ProviderUnreachable, ProviderError: the models could not be looked up.
             ConfigError: the configuration cannot be written.
         """
-        require_idle(self.busy())
-        with self._provider() as provider:
-            # The embedder that comes with OpenMind needs no server that answers.
-            served = set(wanted.keys) - {BUILTIN}
-            _check(wanted, _by_key(provider.models()) if served else {})
-            self.save(wanted, self.choice, images)
-            return SelectionReport(
-                provider=self.provider_name,
-                selection=wanted,
-                embedder_changed=_embedder(self.provider_name, wanted)
-                != _embedder(self.configured_name, self.selection),
-                unloaded=self._unload_former(wanted) if load else (),
-                loaded=_load(provider, wanted.keys) if load else (),
-            )
+        unloaded, loaded = self.exchange(wanted) if load else ((), ())
+        require_idle(self.busy())  # a run may have begun while models were loaded
+        if not load:
+            with self._provider() as provider:
+                _check(wanted, provider)
+        self.save(wanted, self.choice, images)
+        return SelectionReport(
+            provider=self.provider_name,
+            selection=wanted,
+            embedder_changed=_embedder(self.provider_name, wanted) != _embedder(self.configured_name, self.selection),
+            unloaded=unloaded,
+            loaded=loaded,
+        )
 
     @contextmanager
     def _provider(self) -> Iterator[ModelProvider]:
@@ -172,8 +184,10 @@ def _require(keys: Iterable[str], known: Collection[str]) -> None:
             raise ModelNotFound(f"There is no model {key}", hint=LIST)
 
 
-def _check(wanted: ModelSelection, known: Mapping[str, ModelInfo]) -> None:
+def _check(wanted: ModelSelection, provider: ModelProvider) -> None:
     """Refuse models that are not there, or of the wrong kind."""
+    # The embedder that comes with OpenMind needs no server that answers.
+    known = _by_key(provider.models()) if set(wanted.keys) - {BUILTIN} else {}
     if wanted.chat_model == BUILTIN:
         raise ModelNotFound("The model builtin cannot chat", hint=LIST)
     if wanted.image_model == BUILTIN:

@@ -22,7 +22,7 @@ DELETE FROM texts WHERE NOT EXISTS (
     substr(extractor, 1, 4) = 'ocr:' AND EXISTS (SELECT 1 FROM files WHERE content_hash = texts.content_hash)
 )
 """
-_VECTOR: Final = "SELECT vector FROM vectors WHERE embedder = ? AND input_hash = ?"
+_VECTORS: Final = "SELECT input_hash, vector FROM vectors WHERE embedder = ? AND input_hash IN ({})"
 _KEEP_VECTOR: Final = "INSERT OR REPLACE INTO vectors (embedder, input_hash, vector) VALUES (?, ?, ?)"
 _DROP_JOURNAL: Final = "DELETE FROM vectors"
 _DROP_VECTOR: Final = "DELETE FROM vectors WHERE embedder = ? AND input_hash = ?"
@@ -40,8 +40,11 @@ class TextReading(Session):
         return dict(self.link.rows(_RECOGNISED, (content_hash,)))
 
     def vectors(self, embedder: str, hashes: Collection[bytes]) -> dict[bytes, bytes]:
-        found = ((input_hash, self.link.value(_VECTOR, (embedder, input_hash))) for input_hash in hashes)
-        return {input_hash: vector for input_hash, vector in found if vector is not None}
+        found: dict[bytes, bytes] = {}
+        for batch in batches(hashes):
+            places = ", ".join("?" * len(batch))
+            found.update(self.link.rows(_VECTORS.format(places), (embedder, *batch)))
+        return found
 
 
 class TextWriting(TextReading):
