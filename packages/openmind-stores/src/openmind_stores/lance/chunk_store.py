@@ -19,7 +19,7 @@ from openmind_stores.lance.policy import UpkeepPolicy
 
 if TYPE_CHECKING:
     from openmind_stores.lance.engine import Caches
-    from openmind_stores.lance.sample import Samples
+    from openmind_stores.lance.reading_memory import ReadingMemory
     from openmind_stores.lance.table import Table
 
 SUFFIX = ".lance"
@@ -37,7 +37,7 @@ class LanceChunkStore:
         self.folder = folder
         self.policy = policy
         self._lock = Lock()
-        self._shared: tuple[Caches, Samples] | None = None
+        self._reading: ReadingMemory | None = None
 
     def create(self, table: str, *, dimension: int) -> None:
         """Make an empty table."""
@@ -103,8 +103,8 @@ class LanceChunkStore:
         """Open the newest version for reading."""
         from openmind_stores.lance.view import LanceChunkView
 
-        caches, samples = self._remembered()
-        yield LanceChunkView(self._table_with(table, caches), samples)
+        memory = self._reading_memory()
+        yield LanceChunkView(self._table_with(table, memory.caches()), memory)
 
     def seal(self, table: str, *, former: str = "") -> str:
         """Note the files of a table; loads nothing."""
@@ -162,20 +162,18 @@ class LanceChunkStore:
 
         return Table(table, self._path(table), caches, Upkeep(self.policy))
 
-    def _remembered(self) -> "tuple[Caches, Samples]":
-        """What readers share from one search to the next."""
+    def _reading_memory(self) -> "ReadingMemory":
         with self._lock:
-            if self._shared is None:
-                from openmind_stores.lance.engine import Caches
-                from openmind_stores.lance.sample import Samples
+            if self._reading is None:
+                from openmind_stores.lance.reading_memory import ReadingMemory
 
-                self._shared = (Caches(index_mb=1_024, metadata_mb=64), Samples())
-            return self._shared
+                self._reading = ReadingMemory()
+            return self._reading
 
     def _forget(self) -> None:
         """Let go of what is kept in memory: the next table of the same name is another one."""
         with self._lock:
-            self._shared = None
+            self._reading = None
 
 
 def remove(path: Path) -> None:

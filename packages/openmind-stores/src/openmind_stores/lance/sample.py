@@ -24,55 +24,46 @@ Mean = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 @define
 class Sample:
-    """Some rows of one version of a table. Each column is read when it is first asked for."""
+    """Some rows of one version of a table. Each column is read when it is first asked for.
 
-    data: Dataset
+    It keeps no dataset, which would keep the caches alive that it was opened with.
+    """
+
+    version: int
     _words: "Passages | None" = field(default=None, init=False)
     _mean: "Mean | None" = field(default=None, init=False)
     _newer: tuple[Visibility, bool] | None = field(default=None, init=False)
 
-    def has_newer(self, visibility: Visibility) -> bool:
+    def has_newer(self, data: Dataset, visibility: Visibility) -> bool:
         """Whether some rows are newer than may be seen: mostly none are, and not asking each row saves a search time.
 
         Where that cannot be told, some may be.
         """
         last = self._newer
         if last is None or last[0].newest != visibility.newest:
-            last = self._newer = (visibility, self._count_newer(visibility) > 0)
+            last = self._newer = (visibility, self._count_newer(data, visibility) > 0)
         return last[1]
 
-    def _count_newer(self, visibility: Visibility) -> int:
+    def _count_newer(self, data: Dataset, visibility: Visibility) -> int:
         try:
-            return self.data.count(newer(visibility))
+            return data.count(newer(visibility))
         except BaseException as error:
             if not is_from_lance(error):
                 raise
             return 1  # the index of generations is damaged: the search itself has more to say of it
 
-    def background(self, vector: bytes) -> float:
+    def background(self, data: Dataset, vector: bytes) -> float:
         """Mean cosine between a vector of unit length and those of the sample; 0 when there are none."""
         if self._mean is None:
-            self._mean = self._read_mean()
+            self._mean = read_mean(data)
         query = np.frombuffer(vector, "<f4")
         return float(query @ self._mean) if len(query) == len(self._mean) else 0.0
 
-    def share(self, term: str) -> float:
+    def share(self, data: Dataset, term: str) -> float:
         """Share of the passages that hold a term."""
         if self._words is None:
-            self._words = self._read_words()
+            self._words = Passages.of(read_words(data))
         return self._words.share(as_needle(term))
-
-    def _read_words(self) -> "Passages":
-        return Passages.of(cast("list[str]", self.data.take_at(positions(self.data.count()), ("words",))["words"]))
-
-    def _read_mean(self) -> "Mean":
-        columns = self.data.take_at(positions(self.data.count()), ("vector",))
-        vectors = [vector for vector in columns["vector"] if isinstance(vector, bytes)]
-        if not vectors:
-            return np.zeros(self.data.dimension, np.float32)
-        rows = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
-        mean: Mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
-        return mean
 
 
 @frozen
@@ -106,9 +97,23 @@ class Samples:
     def of(self, table: str, data: Dataset) -> Sample:
         with self._lock:
             sample = self._by_table.get(table)
-            if sample is None or sample.data.version != data.version:
-                sample = self._by_table[table] = Sample(data)
+            if sample is None or sample.version != data.version:
+                sample = self._by_table[table] = Sample(data.version)
             return sample
+
+
+def read_words(data: Dataset) -> list[str]:
+    return cast("list[str]", data.take_at(positions(data.count()), ("words",))["words"])
+
+
+def read_mean(data: Dataset) -> "Mean":
+    columns = data.take_at(positions(data.count()), ("vector",))
+    vectors = [vector for vector in columns["vector"] if isinstance(vector, bytes)]
+    if not vectors:
+        return np.zeros(data.dimension, np.float32)
+    rows = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+    mean: Mean = rows.mean(axis=0, dtype=np.float64).astype(np.float32)
+    return mean
 
 
 def positions(rows: int) -> Sequence[int]:

@@ -10,7 +10,8 @@ from openmind.ports.chunk_store import Candidate, CandidateQuery, Candidates, Wo
 from openmind_stores.lance.conditions import matching, of_keys, of_rows, quote
 from openmind_stores.lance.engine import Dataset, Scored, all_of, any_of, side_by_side
 from openmind_stores.lance.errors import first_line, is_from_lance, is_lost_file, reading
-from openmind_stores.lance.sample import Sample, Samples
+from openmind_stores.lance.reading_memory import ReadingMemory
+from openmind_stores.lance.sample import Sample
 from openmind_stores.lance.schema import KEY, WITHOUT_VECTOR, Columns, to_keys, to_rows
 from openmind_stores.lance.table import Table, in_portions
 
@@ -25,20 +26,22 @@ T = TypeVar("T")
 class LanceChunkView:
     """One version of a table. A reader whose version was cleaned away goes on, once, with the newest one."""
 
-    def __init__(self, table: Table, samples: Samples) -> None:
+    def __init__(self, table: Table, memory: ReadingMemory) -> None:
         self._table = table
-        self._samples = samples
+        self._memory = memory
         self._data = table.open()
         self._row_ids: dict[ChunkKey, int] = {}
         self._reopened = False
 
     def candidates(self, query: CandidateQuery) -> Candidates:
         """Ask both legs."""
-        return self._read(lambda data: self._ask(data, query))
+        found = self._read(lambda data: self._ask(data, query))
+        self._memory.searched(self._table.caches)
+        return found
 
     def document_share(self, terms: Sequence[str]) -> tuple[float, ...]:
         """Estimate, for each term, which share of the passages holds it."""
-        return self._read(lambda data: tuple(self._sample(data).share(term) for term in terms))
+        return self._read(lambda data: tuple(self._sample(data).share(data, term) for term in terms))
 
     def rows(self, keys: Collection[ChunkKey], *, vectors: bool = False) -> dict[ChunkKey, ChunkRow]:
         """Fetch rows; what is not there is left out."""
@@ -58,7 +61,7 @@ class LanceChunkView:
         return self._read(read)
 
     def _ask(self, data: Dataset, query: CandidateQuery) -> Candidates:
-        where = matching(query.filter, bounded=self._sample(data).has_newer(query.filter.visible))
+        where = matching(query.filter, bounded=self._sample(data).has_newer(data, query.filter.visible))
         if query.filter.keys is not None:
             among = of_rows(self._rows_of(data, set(query.filter.keys)).values())
             where = f"{where} AND {among}" if where else among
@@ -71,7 +74,7 @@ class LanceChunkView:
         return Candidates(
             words=ranked(words, found, query.limit),
             vectors=ranked(vectors, found, query.limit),
-            background=self._sample(data).background(query.vector) if query.vector and vectors else 0.0,
+            background=self._sample(data).background(data, query.vector) if query.vector and vectors else 0.0,
             words_error=words_error,
             vectors_error=vectors_error,
         )
@@ -96,7 +99,7 @@ class LanceChunkView:
         return dict(zip(ordered, zip(keys, cast("list[int]", columns["passage"]), strict=True), strict=True))
 
     def _sample(self, data: Dataset) -> Sample:
-        return self._samples.of(self._table.name, data)
+        return self._memory.samples.of(self._table.name, data)
 
     def _fetch(self, keys: Collection[ChunkKey], columns: Sequence[str]) -> Columns:
         wanted = set(keys)
