@@ -158,3 +158,33 @@ def test_an_engine_that_files_needed_and_that_cannot_be_had_is_told_once_by_each
 
     memory.sources.change(source, ocr=False)
     assert indexing.run().notices == ()
+
+
+def test_a_picture_whose_text_was_not_read_needs_recognition_everywhere_and_is_found_all_the_same(
+    memory, world
+) -> None:
+    @attrs.define
+    class Half(Reader):
+        def read(self, requests, *, while_waiting, recognised):
+            for request in requests:
+                facts = DocumentFacts(reason=FileReason.NEEDS_OCR, note="recognition is off", metadata={MISSED: True})
+                document = ExtractedDocument(segments=(Segment(text="Nikon camera, heliconia"),), facts=facts)
+                yield ReadOutcome(ticket=request.ticket, document=document)
+
+    for name in ("a.png", "copy.png"):
+        (world.notes / name).write_bytes(b"picture")
+    memory.sources.change(memory.sources.list()[0].id, ocr=False)
+    indexing = attrs.evolve(memory.indexing, means=attrs.evolve(memory.indexing.means, reader=Half))
+
+    report = indexing.run()
+
+    assert (report.run.tally.skipped, report.run.tally.indexed) == (2, 0)
+    assert {failure.code for failure in report.failures} == {"needs_ocr"}
+    assert memory.status().by_reason == {FileReason.NEEDS_OCR: 2}
+    assert len(memory.documents.list(reasons=frozenset({"needs_ocr"}))) == 2
+    assert memory.documents.list(reasons=frozenset({"indexed"})) == ()
+    [hit] = memory.search("heliconia").hits
+    assert hit.also_at
+    [covered] = memory.maintenance.coverage()
+    assert covered.unreadable["needs_ocr"].files == 2
+    assert indexing.run().run.tally.skipped == 2

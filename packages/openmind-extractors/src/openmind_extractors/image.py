@@ -99,7 +99,7 @@ class ImageExtractor:
             yield Segment(text=searchable(metadata, frames=frames), locator=(Place(kind="part", label="metadata"),))
             if first is not None and self.tools.config.images.model and _shows_something(first):
                 yield _copy(first)
-            unread = 0
+            unread = int(self.tools.ocr is None and first is not None and _may_hold_text(first))
             missed = not wants_text and first is not None and _may_hold_text(first)
             for number, page in enumerate(_pages(image, first, frames) if wants_text else (), start=1):
                 if not _may_hold_text(page):
@@ -162,8 +162,10 @@ def _facts(
     if recognition.doubtful:
         notes.append(recognition.warnings[0])
     if unread:
-        notes.append(f"text on the picture was not recognised: {recognition.error}")
+        notes.append(f"text on the picture was not recognised: {recognition.error or 'text recognition is off'}")
     reason = FileReason.PARTIAL if notes else FileReason.OK
+    if unread and not used:
+        reason = FileReason.NEEDS_OCR
     return DocumentFacts(title=title_of(metadata), metadata=told, reason=reason, note="; ".join(notes))
 
 

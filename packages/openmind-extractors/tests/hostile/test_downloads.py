@@ -161,7 +161,7 @@ KINDS: list[tuple[str, str, Build, str, str]] = [
         "unsupported",
         "",
     ),
-    ("another kind than its name", "photo.pdf", lambda m: picture(m, "RGB", "PNG"), "ok", ""),
+    ("another kind than its name", "photo.pdf", lambda m: picture(m, "RGB", "PNG"), "needs_ocr", ""),
     ("old format", "old.docx", lambda m: old_office("WordDocument"), "unsupported", ""),
     ("no byte", "empty.pdf", lambda m: b"", "empty", ""),
     ("cut off", "half.pdf", lambda m: text_pdf(m, "half")[:300], "damaged", ""),
@@ -202,7 +202,7 @@ KINDS: list[tuple[str, str, Build, str, str]] = [
         "ok",
         "crocodiles",
     ),
-    ("odd picture", "deep.png", lambda m: picture(m, "I;16", "PNG"), "ok", ""),
+    ("odd picture", "deep.png", lambda m: picture(m, "I;16", "PNG"), "needs_ocr", ""),
     ("odd picture", "print.jpg", lambda m: picture(m, "CMYK", "JPEG"), "ok", ""),
     (
         "picture nobody reads",

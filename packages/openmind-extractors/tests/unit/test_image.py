@@ -207,15 +207,27 @@ def test_text_on_a_picture_is_kept_beside_its_metadata(read, make: SimpleNamespa
     assert reading.facts.metadata["extraction_method"] == "metadata+ocr"
 
 
-def test_a_picture_whose_text_cannot_be_read_says_so_and_stays_findable(read, make: SimpleNamespace) -> None:
+def test_a_picture_whose_text_cannot_be_read_needs_recognition_and_stays_findable(read, make: SimpleNamespace) -> None:
     engine = make.ocr([ExtractionFailed("out of paper")])
     data = make.encoded(make.picture_of("Please keep off the grass"), "PNG")
 
-    reading = read("sign.png", data, ocr=lambda: engine)
+    failed, off = read("sign.png", data, ocr=lambda: engine), read("sign.png", data)
+    icon = read("icon.png", make.encoded(make.picture_of("x", size=(200, 20), height=30), "PNG"))
+
+    assert [each.reason for each in (failed, off, icon)] == [FileReason.NEEDS_OCR, FileReason.NEEDS_OCR, FileReason.OK]
+    assert failed.facts.metadata["ocr_error"] == "Out of paper"
+    assert off.note == "text on the picture was not recognised: text recognition is off"
+    assert failed.segments
+    assert off.segments
+
+
+def test_a_fax_of_which_one_page_was_recognised_is_partial(read, make: SimpleNamespace) -> None:
+    page = make.picture_of("Page", size=(100, 60), height=20)
+    engine = make.ocr(["fax", ExtractionFailed("out of paper")])
+
+    reading = read("fax.tiff", make.encoded(page, "TIFF", save_all=True, append_images=[page]), ocr=lambda: engine)
 
     assert reading.reason is FileReason.PARTIAL
-    assert reading.facts.metadata["ocr_error"] == "Out of paper"
-    assert reading.segments
 
 
 def test_a_picture_in_another_script_is_partial(read, make: SimpleNamespace) -> None:

@@ -30,7 +30,8 @@ def undescribed(document: ExtractedDocument, why: str) -> ExtractedDocument:
     facts = document.facts
     note = "; ".join(part for part in (facts.note, _NOTE + why) if part)
     told = {**facts.metadata, FAILED: why}
-    return evolve(document, facts=evolve(facts, metadata=told, reason=FileReason.PARTIAL, note=note))
+    reason = facts.reason if facts.reason is FileReason.NEEDS_OCR else FileReason.PARTIAL
+    return evolve(document, facts=evolve(facts, metadata=told, reason=reason, note=note))
 
 
 def without_description(document: ExtractedDocument) -> ExtractedDocument:
@@ -42,7 +43,7 @@ def without_description(document: ExtractedDocument) -> ExtractedDocument:
         metadata |= {_METHOD: method} if method else {}
     if FAILED in facts.metadata:
         note = facts.note.partition(_NOTE)[0].removesuffix("; ")
-        facts = evolve(facts, note=note, reason=FileReason.PARTIAL if note else FileReason.OK)
+        facts = evolve(facts, note=note, reason=facts.reason if note else FileReason.OK)
     segments = tuple(part for part in document.segments if part.locator != _PLACE)
     return ExtractedDocument(segments=segments, facts=evolve(facts, metadata=metadata))
 

@@ -79,8 +79,8 @@ class FileTask:
         reason, note = facts.reason, facts.note
         if not chunks and reason in {FileReason.OK, FileReason.PARTIAL}:
             reason, note = FileReason.EMPTY, note or "There is no text in it."
-        if chunks and reason.status is not FileStatus.INDEXED:
-            reason = FileReason.PARTIAL
+        if chunks and reason.status is not FileStatus.INDEXED and reason is not FileReason.NEEDS_OCR:
+            reason = FileReason.PARTIAL  # a picture is found by what its file says, and yet its text was not read
         return attrs.evolve(
             self._looked_at(reason, as_message(note) if reason is not FileReason.OK else ""),
             extractor=key_as_read(

@@ -10,13 +10,13 @@ import attrs
 from attrs import define, field
 
 from openmind.application.indexing.batch import Entry, OpenBatch, reworded
-from openmind.application.indexing.file_task import FileTask
+from openmind.application.indexing.file_task import KEPT_REASONS, FileTask
 from openmind.application.indexing.formats import Formats
 from openmind.application.indexing.run_log import RunLog
 from openmind.application.indexing.tables import LAYOUT
 from openmind.domain.changes import ChangeKind, reads_alike
 from openmind.domain.errors import ExtractionFailed
-from openmind.domain.files import WITHOUT_OCR, FileReason, FileRecord, FileStat, FileStatus
+from openmind.domain.files import WITHOUT_OCR, FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, RunId
 from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.preparation import PreparationFailure, PreparedFile, PreparedPassage
@@ -243,7 +243,7 @@ class Triage:
     def _is_twin(self, record: FileRecord, task: FileTask) -> bool:
         itself = task.known is not None and record.id == task.known.id
         # A version that failed lives on under its old text, which is not what it holds now.
-        sound = record.status is FileStatus.INDEXED and record.chunk_count > 0
+        sound = record.reason not in KEPT_REASONS and record.chunk_count > 0
         return not itself and sound and self._is_current(record, task)
 
     def _touch(self, known: FileRecord, task: FileTask) -> None:
