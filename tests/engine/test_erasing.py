@@ -4,6 +4,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -95,6 +96,15 @@ def removing(rival: OpenMind, source_id: SourceId) -> None:
     attrs.evolve(rival.sources, refuse_while_indexing=lambda _: None).remove(source_id)
 
 
+def five_minutes_pass(memory, monkeypatch) -> None:
+    """Let versions of tables be old enough to go, and all that waits for that be due."""
+    monkeypatch.setattr(sweeping, "VERSION_AGE_S", 0.0)
+    with memory.storage.catalog.writing() as session:
+        due = session.setting(sweeping.CLEAN_AFTER)
+        assert due is not None, "the run that noticed a deletion notes when it is old"
+        session.set_setting(sweeping.CLEAN_AFTER, " ".join(str(float(each) - 301) for each in due.split()))
+
+
 @pytest.fixture
 def other(tmp_path: Path, memory):
     """A second source, with one file that holds the marker."""
@@ -168,15 +178,60 @@ def test_what_a_deleted_file_held_before_it_was_edited_goes_too(world, memory, w
     world.write("a.txt", "nothing of it any more here")
     memory.index()
     path.unlink()
-    memory.index()
-    with sqlite3.connect(world.home / "openmind.sqlite") as catalog:  # a minute later, and more
-        catalog.execute("UPDATE garbage SET died_at = died_at - 1000 WHERE died_at > 0")
-        catalog.execute("UPDATE settings SET value = value - 1000 WHERE name = 'purge'")
-    catalog.close()
 
     memory.index()
 
     assert left_on_disk(world.home) == []
+
+
+def renamed_before(world, path: Path, index: Callable[[], object]) -> None:
+    path.rename(world.notes / "c.txt").rename(world.notes / "d.txt")
+    index()
+    (world.notes / "d.txt").unlink()
+
+
+def beside_an_edit(world, path: Path, index: Callable[[], object]) -> None:
+    world.write("s0.txt", "heliotrope, edited")
+    path.unlink()
+
+
+def beside_a_move(world, path: Path, index: Callable[[], object]) -> None:
+    (world.notes / "s0.txt").rename(world.notes / "moved.txt")
+    path.unlink()
+
+
+@pytest.mark.parametrize("delete", [renamed_before, beside_an_edit, beside_a_move])
+def test_the_first_run_five_minutes_after_a_deletion_was_noticed_takes_it_off_the_disk_whatever_else_changed(
+    world, memory, monkeypatch, delete
+) -> None:
+    fill(world)
+    path = world.write("a.txt", f"{MARKER} in the garden")
+    memory.index()
+    delete(world, path, memory.index)
+    memory.index()
+    assert traces(world.home)
+
+    five_minutes_pass(memory, monkeypatch)
+    memory.index()
+
+    assert left_on_disk(world.home) == []
+
+
+def test_deletions_of_later_runs_do_not_put_off_when_earlier_ones_leave_the_disk(world, memory, monkeypatch) -> None:
+    fill(world)
+    path = world.write("a.txt", f"{MARKER} in the garden")
+    memory.index()
+    path.unlink()
+    memory.index()
+    five_minutes_pass(memory, monkeypatch)
+    with memory.storage.catalog.writing() as session:  # as a run leaves it that forgot another file a moment ago
+        session.set_setting(sweeping.CLEAN_AFTER, f"{session.setting(sweeping.CLEAN_AFTER)} {time.time() + 3_600}")
+
+    memory.index()
+
+    assert left_on_disk(world.home) == []
+    with memory.storage.catalog.reading() as snapshot:
+        assert len(str(snapshot.setting(sweeping.CLEAN_AFTER)).split()) == 1
 
 
 def test_what_a_file_of_a_removed_source_held_before_it_was_edited_goes_at_once(world, memory, other) -> None:
@@ -310,9 +365,7 @@ def test_an_idle_run_takes_deleted_text_off_the_disk_once_nobody_reads_it_any_mo
     memory.index()
     assert traces(world.home)  # a reader may still have the version open that holds it
 
-    monkeypatch.setattr(sweeping, "VERSION_AGE_S", 0.0)
-    with memory.storage.catalog.writing() as session:
-        session.set_setting(sweeping.CLEAN_AFTER, "0")
+    five_minutes_pass(memory, monkeypatch)
     memory.index()
 
     assert left_on_disk(world.home) == []

@@ -369,7 +369,7 @@ def test_a_catalog_of_before_the_totals_has_its_files_counted(tmp_path: Path) ->
         connection.executescript(
             "UPDATE files SET live_generation = 7, chunk_count = 3, missing_vectors = 2 WHERE id = 'f1';"
             "DROP TRIGGER file_added; DROP TRIGGER file_taken; DROP TRIGGER file_changed; DROP TRIGGER source_taken;"
-            "DROP TABLE file_totals; PRAGMA user_version = 1;"
+            "DROP TABLE file_totals; ALTER TABLE garbage DROP COLUMN file_id; PRAGMA user_version = 1;"
             "ALTER TABLE index_runs DROP COLUMN vectors_wanted; ALTER TABLE index_runs DROP COLUMN vectors_made;"
             "ALTER TABLE index_jobs DROP COLUMN vectors_wanted; ALTER TABLE index_jobs DROP COLUMN vectors_made;"
             "ALTER TABLE index_jobs DROP COLUMN per_second; ALTER TABLE index_runs DROP COLUMN per_second;"

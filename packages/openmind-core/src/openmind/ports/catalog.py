@@ -296,7 +296,10 @@ class CatalogWriter(CatalogReader, Protocol):
         ...
 
     def forget(self, file_ids: Iterable[FileId], *, at: float) -> int:
-        """Delete records; their live generations become garbage. Returns how many there were."""
+        """Delete records; their live generations become garbage. Returns how many there were.
+
+        What they lost before is garbage since then at the latest, too.
+        """
         ...
 
     def keep_text(self, content_hash: str, extractor: str, packed: bytes) -> None:

@@ -270,7 +270,12 @@ RATED: Final = (
     "UPDATE index_jobs SET per_second = 0",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED, CHANGE_TIMED, RATED)
+OWNED: Final = (
+    # Whose passages they were: with a file goes what it held before it was changed.
+    "ALTER TABLE garbage ADD COLUMN file_id TEXT",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED, CHANGE_TIMED, RATED, OWNED)
 """Migration n brings a catalog from `user_version` n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

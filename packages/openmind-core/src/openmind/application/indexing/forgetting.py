@@ -142,7 +142,7 @@ class Forgetting:
     def _forget(self, ids: list[FileId]) -> None:
         if ids:
             with self.catalog.writing() as session:
-                # Nobody misses what was deleted: unlike replaced passages these need no grace.
+                # Nobody misses what was deleted, as it was or before: unlike replaced passages these need no grace.
                 removed = session.forget(ids, at=0.0)
                 owe_purge(session)
             self.log.count(removed=removed)

@@ -79,7 +79,7 @@ class IndexPass:
         self.log.beat(force=True)
         for sentence in self._recovery.recover():
             self.log.notice(sentence)
-        self._sweeping.sweep()
+        swept = self._sweeping.sweep()
         self._bring_back()
         self._discover()
         added = 0
@@ -89,7 +89,7 @@ class IndexPass:
             self._embed_later(targets)
             self._note_layout(targets)
         self._forget()
-        self._tidy(added)
+        self._tidy(added, swept)
         return self._trouble.first
 
     def give_up(self) -> None:
@@ -234,9 +234,9 @@ class IndexPass:
         for scan in self._scans.values():
             forgetting.forget_gone(scan)
 
-    def _tidy(self, added: int) -> None:
+    def _tidy(self, added: int, swept: int) -> None:
         sweeping = self._sweeping
-        swept = sweeping.sweep()
+        swept += sweeping.sweep()
         self._recovery.drop_dead()
         if added:
             with self._storage.catalog.reading() as snapshot:

@@ -26,9 +26,10 @@ SWEEP = 5_000
 ERASE = "erase"
 """Name of the setting that says when (POSIX seconds) a source was removed that may still be on the disk."""
 PURGE = "purge"
-"""Name of the setting that says when (POSIX seconds) files were forgotten that the tables' files may still hold."""
+"""Name of the setting that says that (and when, POSIX seconds) files were forgotten that the tables may still hold."""
 CLEAN_AFTER = "clean_after"
-"""Name of the setting that says when (POSIX seconds) the versions that hold forgotten files are old enough to go."""
+"""Name of the setting that says when (POSIX seconds, a time for each run that forgot files, the earliest first) the
+versions that hold forgotten files are old enough to go."""
 
 
 def owe_erasure(session: CatalogWriter) -> None:
@@ -90,15 +91,16 @@ class Sweeping:
                 enough; looking for that starts no engine.
         """
         self._purge()
-        due = self._setting(CLEAN_AFTER)
-        owed = due is not None and self.clock() >= float(due)
+        due = _times(self._setting(CLEAN_AFTER))
+        now = self.clock()
+        owed = bool(due) and due[0] <= now
         if not wrote and not owed:
             return
         for table in self._tables():
             self.chunks.clean(table, older_than_s=VERSION_AGE_S)
         if owed:
             with self.catalog.writing() as session:
-                session.set_setting(CLEAN_AFTER, None)
+                session.set_setting(CLEAN_AFTER, " ".join(str(each) for each in due if each > now) or None)
 
     def erase(self) -> None:
         """Take off the disk at once what removed sources left there, old versions of the tables included.
@@ -136,19 +138,18 @@ class Sweeping:
                     session.set_setting(seal_key(table), seals[table.id])
 
     def _purge(self) -> None:
-        """Write the tables without forgotten files, until all is swept that was dead when these were forgotten.
+        """Write the tables without forgotten files, whose passages are swept by now, those of earlier days included.
 
-        That takes in what they held before they were edited, which has its grace.
+        What is left of them is in old versions.
         """
-        since = self._setting(PURGE)
-        if since is None:
+        if self._setting(PURGE) is None:
             return
         for table in self._tables():
             self.chunks.purge(table)
         with self.catalog.writing() as session:
-            if not session.garbage(died_before=float(since), limit=1):
-                session.set_setting(PURGE, None)
-                session.set_setting(CLEAN_AFTER, str(self.clock() + VERSION_AGE_S))
+            session.set_setting(PURGE, None)
+            due = (*_times(session.setting(CLEAN_AFTER)), self.clock() + VERSION_AGE_S)
+            session.set_setting(CLEAN_AFTER, " ".join(map(str, due)))
 
     def _due(self, grace_s: float) -> tuple[GarbageEntry, ...]:
         with self.catalog.reading() as snapshot:
@@ -161,6 +162,10 @@ class Sweeping:
     def _setting(self, name: str) -> str | None:
         with self.catalog.reading() as snapshot:
             return snapshot.setting(name)
+
+
+def _times(noted: str | None) -> tuple[float, ...]:
+    return tuple(map(float, (noted or "").split()))
 
 
 def drop_unneeded(session: CatalogWriter) -> None:

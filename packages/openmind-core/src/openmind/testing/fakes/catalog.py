@@ -87,6 +87,7 @@ class MemoryWriter(MemoryReader):
             ids[record.path_bytes] = record.id
         for generation in before.keys() - self.contents.live().keys():
             self._bury(generation, at)
+            self.contents.owners[generation] = before[generation].id
 
     def note_ctimes(self, ctimes: Mapping[FileId, int]) -> None:
         for file_id in ctimes.keys() & self.contents.records.keys():
@@ -100,6 +101,10 @@ class MemoryWriter(MemoryReader):
         for record in gone:
             if record.live_generation is not None:
                 self._bury(record.live_generation, at)
+        forgotten = {record.id for record in gone}
+        for slot, died_at in self.contents.garbage.items():
+            if self.contents.owners.get(slot[1]) in forgotten:
+                self.contents.garbage[slot] = min(at, died_at)
         return len(gone)
 
     def _bury(self, generation: Generation, at: float, *, tables: Iterable[int] | None = None) -> None:
@@ -186,6 +191,7 @@ class MemoryWriter(MemoryReader):
             others = [t.id for t in self.tables() if t.state is not TableState.DEAD and t.id != table_id]
             for generation, record in self.contents.live().items():
                 self._bury(generation, at, tables=others)
+                self.contents.owners[generation] = record.id
                 lost = evolve(record, live_generation=None, missing_vectors=0, indexed_at="")
                 self.contents.records[record.id] = lost
         self._drop_slots(table_id)

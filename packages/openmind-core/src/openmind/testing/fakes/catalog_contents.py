@@ -27,6 +27,8 @@ class Contents:
     tables_made: int = 0
     intents: set[Slot] = field(factory=set)
     garbage: dict[Slot, float] = field(factory=dict)
+    owners: dict[Generation, FileId] = field(factory=dict)
+    """Whose passages generations were that have been replaced."""
     filled: set[Slot] = field(factory=set)
     texts: dict[ContentKey, bytes] = field(factory=dict)
     vectors: dict[tuple[str, bytes], bytes] = field(factory=dict)
@@ -45,6 +47,7 @@ class Contents:
             tables_made=self.tables_made,
             intents=self.intents.copy(),
             garbage=self.garbage.copy(),
+            owners=self.owners.copy(),
             filled=self.filled.copy(),
             texts=self.texts.copy(),
             vectors=self.vectors.copy(),

@@ -30,8 +30,8 @@ INSERT OR REPLACE INTO incoming VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?
 _SAME_LOOK: Final = "SELECT 1 FROM files WHERE path = ? AND path_bytes <> ?"
 _REFUSE: Final = "DELETE FROM incoming WHERE source_id NOT IN (SELECT id FROM sources WHERE enabled)"
 _BURY_REPLACED: Final = """
-INSERT OR IGNORE INTO garbage (table_id, generation, died_at)
-SELECT index_tables.id, files.live_generation, ?
+INSERT OR IGNORE INTO garbage (table_id, generation, died_at, file_id)
+SELECT index_tables.id, files.live_generation, ?, files.id
 FROM files CROSS JOIN index_tables
 WHERE (files.id IN (SELECT id FROM incoming) OR files.path_bytes IN (SELECT path_bytes FROM incoming))
   AND files.live_generation IS NOT NULL
@@ -73,6 +73,9 @@ FROM files CROSS JOIN index_tables
 WHERE files.id IN (SELECT value FROM json_each(:ids)) AND files.live_generation IS NOT NULL
   AND index_tables.state <> 'dead'
 """
+_AGE_FORGOTTEN: Final = """
+UPDATE garbage SET died_at = :at WHERE file_id IN (SELECT value FROM json_each(:ids)) AND died_at > :at
+"""
 _NOTE_CTIME: Final = "UPDATE files SET ctime_ns = ? WHERE id = ? AND ctime_ns IS NULL"
 _FORGET: Final = "DELETE FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _BURY_SOURCE: Final = """
@@ -112,6 +115,7 @@ class FileWriting(Session):
         for batch in batches(file_ids):
             ids = array(batch)
             self.link.run(_BURY_FORGOTTEN, {"at": at, "ids": ids})
+            self.link.run(_AGE_FORGOTTEN, {"at": at, "ids": ids})
             forgotten += self.link.run(_FORGET, (ids,))
         return forgotten
 

@@ -45,8 +45,8 @@ WHERE live_generation IS NOT NULL
 LIMIT 1
 """
 _BURY_LIVE: Final = """
-INSERT OR IGNORE INTO garbage (table_id, generation, died_at)
-SELECT index_tables.id, files.live_generation, ?
+INSERT OR IGNORE INTO garbage (table_id, generation, died_at, file_id)
+SELECT index_tables.id, files.live_generation, ?, files.id
 FROM files CROSS JOIN index_tables
 WHERE files.live_generation IS NOT NULL AND index_tables.state <> 'dead' AND index_tables.id <> ?
 """

@@ -88,6 +88,17 @@ class GenerationPromises:
         dead = generation_of(old)
         assert visibility(catalog, table) == Visibility(newest=generation_of(new), dead=((dead, dead),))
 
+    def test_what_a_forgotten_file_had_before_is_garbage_as_long_as_the_rest(self, catalog: Catalog) -> None:
+        table = with_table(catalog)
+        [old, other] = publish(catalog, record(1), record(2), tables=[table])
+        [new, _] = publish(catalog, record(1), record(2), tables=[table], at=77.0)
+        with catalog.writing() as session:
+            session.forget([old.id], at=0.0)
+
+        with catalog.reading() as snapshot:
+            died = {entry.generation: entry.died_at for entry in snapshot.garbage(died_before=FOREVER, limit=10)}
+        assert died == {generation_of(old): 0.0, generation_of(new): 0.0, generation_of(other): 77.0}
+
     def test_publishing_says_how_many_were_published(self, catalog: Catalog) -> None:
         table = with_table(catalog)
         gone = SourceId("src_gone")
