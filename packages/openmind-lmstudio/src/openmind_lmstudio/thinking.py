@@ -2,7 +2,7 @@
 
 Some models write `<think>…</think>` into what they say, mostly in front of it. The chat template of others has written
 the opening mark already: then only the closing one comes, and nothing tells a thought from an answer before it does.
-Marks in code are words about thoughts, and stay.
+Marks in code are words about thoughts, and stay. Code is what is closed: a backtick or a fence that stays alone is none.
 """
 
 import re
@@ -14,6 +14,7 @@ _CLOSING = re.compile(r"</think(?:ing)?>")
 _LONGEST_CLOSING = len("</thinking>")
 _MARKS = ("<think>", "<thinking>", "</think>", "</thinking>")
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
+_TICKS = re.compile(r"`+")
 
 Piece = AnswerText | AnswerReasoning | AnswerRestarted
 
@@ -45,7 +46,7 @@ class ThoughtFilter:
         """Take a piece and give what is certain by now."""
         self._held += piece
         told: list[Piece] = []
-        while self._turns(told):
+        while self._turns(told, ended=False):
             pass
         return told + (self._thinking() if self._opening else self._speaking())
 
@@ -60,17 +61,22 @@ class ThoughtFilter:
         Args:
             whole: whether the text ended by itself. What broke off before its closing mark may be a thought.
         """
+        told: list[Piece] = []
+        while self._turns(told, ended=True):
+            pass
         inside = bool(self._opening)
         thought = (inside and not (whole and self._said)) or (self.holding and not whole)
         held, self._held = self._held, ""
         if thought:
-            return [AnswerReasoning(held)] if held.strip() else []
-        return self._told(f"{self._opening}{held}")
+            return told + ([AnswerReasoning(held)] if held.strip() else [])
+        return told + self._told(f"{self._opening}{held}")
 
-    def _turns(self, told: list[Piece]) -> bool:
-        """Take the next mark out of what is held, and give what stands before it; false when there is none."""
-        mark = _CLOSING.search(self._held) if self._opening else _next_mark(self._said, self._held)
-        if mark is None:
+    def _turns(self, told: list[Piece], *, ended: bool) -> bool:
+        """Take the next mark out of what is held, and give what stands before it; false when none is certain."""
+        if not self._opening and not self._said:
+            self._held = self._held.lstrip()
+        mark = _CLOSING.search(self._held) if self._opening else _next_mark(self._said, self._held, ended=ended)
+        if mark is None or (not self._opening and _in_code(self._said, self._held, mark, ended=ended) is None):
             return False
         before, self._held = self._held[: mark.start()], self._held[mark.end() :]
         if self._opening:
@@ -98,9 +104,10 @@ class ThoughtFilter:
     def _speaking(self) -> list[Piece]:
         if self._guarded:
             return []
-        at = self._held.rfind("<")
+        open_mark = _next_mark(self._said, self._held, ended=False)  # nobody can say yet whether it is in code
+        at = self._held.rfind("<") if open_mark is None else open_mark.start()
         half = at >= 0 and any(mark.startswith(self._held[at:]) for mark in _MARKS)
-        certain = at if half else len(self._held)
+        certain = at if half or open_mark is not None else len(self._held)
         text, self._held = self._held[:certain], self._held[certain:]
         return self._told(text)
 
@@ -122,14 +129,42 @@ def without_thoughts(text: str) -> str:
 
 def thinks_unmarked(text: str) -> bool:
     """Whether a whole text begins within a thought."""
-    mark = _next_mark("", text)
+    mark = _next_mark("", text.lstrip(), ended=True)
     return mark is not None and bool(mark["closing"])
 
 
-def _next_mark(before: str, text: str) -> re.Match[str] | None:
-    """The first mark in a text that is not in code."""
-    return next((mark for mark in _MARK.finditer(text) if not _ends_in_code(before + text[: mark.start()])), None)
+def _next_mark(before: str, text: str, *, ended: bool) -> re.Match[str] | None:
+    """The first mark in a text that is not, or perhaps not, in code."""
+    return next((mark for mark in _MARK.finditer(text) if not _in_code(before, text, mark, ended=ended)), None)
 
 
-def _ends_in_code(text: str) -> bool:
-    return len(_FENCE.findall(text)) % 2 == 1 or text.rpartition("\n")[2].count("`") % 2 == 1
+def _in_code(before: str, text: str, mark: re.Match[str], *, ended: bool) -> bool | None:
+    """Whether a mark stands in code; None while what would close the code may still come."""
+    ahead, after = before + text[: mark.start()], text[mark.end() :]
+    if len(_FENCE.findall(ahead)) % 2 == 1:
+        if _FENCE.search(f"{mark.group()}{after}"):
+            return True
+        if not ended:
+            return None
+    start, (rest, newline, _) = ahead.rpartition("\n")[2], after.partition("\n")
+    return _in_ticks(start, rest, ended=ended or bool(newline))
+
+
+def _in_ticks(start: str, rest: str, *, ended: bool) -> bool | None:
+    """The same for code within a line, from what stands on the line before the mark and behind it.
+
+    As in Markdown, code that begins with some backticks ends with as many.
+    """
+    opened = [len(ticks.group()) for ticks in _TICKS.finditer(start)]
+    closing = {len(ticks.group()) for ticks in _TICKS.finditer(rest) if ended or ticks.end() < len(rest)}
+    while opened:
+        size, *later = opened
+        if size in later:
+            opened = later[later.index(size) + 1 :]
+        elif size in closing:
+            return True
+        elif not ended:
+            return None
+        else:
+            opened = later
+    return False

@@ -61,6 +61,11 @@ def test_a_text_without_thoughts_passes_unchanged(text: str, places: list[int]) 
         ("a</think>b<think>c</think>d", "bd"),
         ("a thought</think>\nthe answer", "the answer"),
         ("a </think", "a </think"),
+        ("The ` key is it.</think>\nPress it.", "Press it."),
+        ("The ` key is it.</think>", ""),
+        ("```\nnever closed</think>\nIt is dry.", "It is dry."),
+        ("It's ``</think>`` that ends one.", "It's ``</think>`` that ends one."),
+        ("Say `</think>`, or ` </think>\nIt is dry.", "It is dry."),
     ],
 )
 def test_a_block_of_thoughts_is_left_out_wherever_it_stands_but_in_code(text: str, said: str) -> None:
@@ -79,7 +84,9 @@ def test_a_thought_without_an_opening_mark_is_parted_where_one_may_come(
 
 @settings(deadline=None, max_examples=50)
 @given(
-    parts=st.lists(st.sampled_from(["<think>", "</think>", "</thinking>", "a ", "<", "`", "\n", "```\n", "word"])),
+    parts=st.lists(
+        st.sampled_from(["<think>", "</think>", "</thinking>", "a ", "<", "`", "``", "    ", "\n", "```\n", "word"])
+    ),
     places=st.lists(st.integers(0, 200), max_size=10),
 )
 def test_what_streams_is_in_the_end_what_comes_whole(parts: list[str], places: list[int]) -> None:
@@ -98,6 +105,15 @@ def test_a_thought_that_only_ends_takes_back_what_was_told() -> None:
         AnswerReasoning("Let me see. "),
         AnswerText("It is dry."),
     ]
+
+
+def test_a_mark_that_may_be_in_code_waits_for_the_end_of_its_line() -> None:
+    thoughts = ThoughtFilter()
+
+    assert thoughts.feed("Press ` or ") == [AnswerText("Press ` or ")]
+    assert thoughts.feed("</think>") == []
+    assert thoughts.feed(" so") == []
+    assert thoughts.feed("`. Then") == [AnswerText("</think> so`. Then")]
 
 
 def test_what_broke_off_within_a_late_block_stays_a_thought() -> None:
