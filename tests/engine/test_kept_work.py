@@ -2,6 +2,7 @@
 
 import threading
 
+import attrs
 import pytest
 from openmind.domain.control import Wish
 from openmind.domain.errors import PassageRefused, ProviderUnreachable
@@ -122,7 +123,7 @@ def told(memory) -> list[tuple[str, str]]:
 REFUSED = "The embedding model fails at one of its passages, found by words alone: The model cannot take it"
 
 
-def test_a_file_with_a_refused_passage_says_so_until_the_model_takes_it(world) -> None:
+def test_a_refused_passage_is_told_of_and_not_tried_again_until_its_text_changes(world) -> None:
     identity = world.use().identity
     world.provider.embeddings = Refusing(identity=identity)
     world.write("a.txt", "garden")
@@ -132,9 +133,13 @@ def test_a_file_with_a_refused_passage_says_so_until_the_model_takes_it(world) -
         first = memory.index()
         after_one, missing = told(memory), memory.status().missing_vectors
         memory.index()
-        after_two = told(memory)
-        world.provider.embeddings = FakeEmbeddings(identity=identity)
+        willing = world.provider.embeddings = FakeEmbeddings(identity=identity)
     with world.memory() as memory:
+        again = memory.index()
+        after_two = told(memory)
+        assert "poison" not in " ".join(willing.embedded)
+        assert (again.run.tally.vectors_wanted, again.notices) == (0, ())
+        world.write("bad.txt", "poison, watered down")
         memory.index()
         mended = [record.reason for record in memory.documents.list()]
 
@@ -144,7 +149,7 @@ def test_a_file_with_a_refused_passage_says_so_until_the_model_takes_it(world) -
         assert mended == [FileReason.OK, FileReason.OK]
 
 
-def test_a_passage_that_the_new_model_refuses_is_told_of_and_tried_again_after_the_change(world) -> None:
+def test_a_passage_that_the_new_model_refuses_is_told_of_and_tried_again_with_the_next_model(world) -> None:
     world.write("bad.txt", "poison")
     with world.memory() as memory:
         memory.sources.add(world.notes)
@@ -154,7 +159,7 @@ def test_a_passage_that_the_new_model_refuses_is_told_of_and_tried_again_after_t
     with world.memory() as memory:
         memory.index()
         changed = (told(memory), memory.status().missing_vectors)
-        world.provider.embeddings = FakeEmbeddings(identity=identity)
+        world.provider.embeddings = FakeEmbeddings(identity=attrs.evolve(identity, revision="2"))
     with world.memory() as memory:
         memory.index()
 

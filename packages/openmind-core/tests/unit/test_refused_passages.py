@@ -4,7 +4,7 @@ import attrs
 import pytest
 from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, SourceId
-from openmind.domain.refused_passages import RefusedPassages, is_marked, marked
+from openmind.domain.refused_passages import RefusedPassages, is_given_up, is_marked, marked
 
 FILE = FileRecord(
     id=FileId("f1"),
@@ -41,3 +41,13 @@ def test_a_file_of_which_worse_is_told_is_left_alone(reason: FileReason) -> None
     record = attrs.evolve(FILE, reason=reason, error="It is damaged")
 
     assert marked(record, SOME) == marked(record, NONE) == record
+
+
+@pytest.mark.parametrize(
+    ("refused", "missing", "given_up"),
+    [(1, 1, True), (2, 2, True), (1_234, 1_234, True), (2, 3, False), (0, 1, False), (2, 0, False)],
+)
+def test_a_file_is_given_up_when_every_missing_vector_was_refused(refused: int, missing: int, given_up: bool) -> None:
+    record = marked(attrs.evolve(FILE, missing_vectors=missing), RefusedPassages(refused, "it crashed"))
+
+    assert is_given_up(record) is given_up

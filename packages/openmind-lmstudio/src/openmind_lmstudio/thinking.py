@@ -2,7 +2,7 @@
 
 Some models write `<think>…</think>` into what they say, mostly in front of it. The chat template of others has written
 the opening mark already: then only the closing one comes, and nothing tells a thought from an answer before it does.
-Marks in code are words about thoughts, and stay. Code is what is closed: a backtick or a fence that stays alone is none.
+Marks in code are words about thoughts, and stay. Code is what is closed: a lone backtick, or a lone fence, is none.
 """
 
 import re

@@ -1,11 +1,14 @@
 """Passages that an embedding model cannot take: what the record of their file says of them until they are mended."""
 
+import re
+
 from attrs import evolve, frozen
 
 from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.sentences import as_message, as_sentence
 
 _BEGINNING = "The embedding model fails at "
+_COUNT = re.compile(f"{_BEGINNING}(one|[0-9,]+) of its passages")
 _TOUCHED = frozenset({FileReason.OK, FileReason.PARTIAL})
 """Of any other file something worse is to be told."""
 
@@ -35,6 +38,13 @@ def marked(record: FileRecord, refused: RefusedPassages) -> FileRecord:
         return evolve(record, reason=record.reason if before else FileReason.OK, error=before)
     error = f"{as_sentence(before)} {refused.sentence}" if before else refused.sentence
     return evolve(record, reason=FileReason.PARTIAL, error=error)
+
+
+def is_given_up(record: FileRecord) -> bool:
+    """Whether every passage that lacks a vector was refused: it would be again, until the text or the model changes."""
+    told = _COUNT.search(record.error) if is_marked(record) else None
+    refused = 0 if told is None else 1 if told[1] == "one" else int(told[1].replace(",", ""))
+    return 0 < record.missing_vectors <= refused
 
 
 def is_marked(record: FileRecord) -> bool:

@@ -16,7 +16,7 @@ from openmind.domain.errors import ProviderError
 from openmind.domain.files import FileReason, FileRecord
 from openmind.domain.ids import FileId, Generation
 from openmind.domain.packing import stored_input
-from openmind.domain.refused_passages import RefusedPassages, is_marked, marked
+from openmind.domain.refused_passages import RefusedPassages, is_given_up, is_marked, marked
 from openmind.ports.catalog import Catalog, CatalogReader, Publication
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -80,16 +80,17 @@ class VectorsLater:
         if live.embedder is None:
             return None  # the run has told why
         with self.catalog.reading() as snapshot:
-            self.log.count(vectors_wanted=snapshot.counts().missing_vectors)
+            wanted = sum(file.missing_vectors for page in _pages(snapshot) for file in page if not is_given_up(file))
+        self.log.count(vectors_wanted=wanted)
         after: FileId | None = None
         while True:
             self.heed()
             with self.catalog.reading() as snapshot:
-                files = snapshot.files_without_vectors(after=after, limit=PAGE)
+                files = next(_pages(snapshot, after), ())
             if not files:
                 return None
-            for group in _groups(files):
-                after = group[-1].id
+            after = files[-1].id
+            for group in _groups([file for file in files if not is_given_up(file)]):
                 error = self._complete(live, live.embedder, group)
                 if error is not None:
                     return error
@@ -272,6 +273,13 @@ def _groups(files: Sequence[FileRecord]) -> Iterator[list[FileRecord]]:
         rows += file.chunk_count
     if group:
         yield group
+
+
+def _pages(snapshot: CatalogReader, after: FileId | None = None) -> Iterator[Sequence[FileRecord]]:
+    """Page through the files that lack vectors."""
+    while files := snapshot.files_without_vectors(after=after, limit=PAGE):
+        yield files
+        after = files[-1].id
 
 
 def _partial_files(snapshot: CatalogReader) -> Iterator[FileRecord]:
