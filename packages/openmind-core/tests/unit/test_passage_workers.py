@@ -92,7 +92,7 @@ def test_a_file_that_cannot_be_read_is_one_failed_file(make_workers: MakeWorkers
     )
 
     assert isinstance(failed, PreparationFailure)
-    assert "UnicodeDecodeError" in failed.message
+    assert failed.message.startswith("The reader “any” broke down (“'utf-8' codec can't decode byte 0xff")
 
 
 def test_a_worker_without_an_answer_is_a_failed_file(make_workers: MakeWorkers) -> None:
