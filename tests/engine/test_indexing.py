@@ -225,6 +225,8 @@ def test_a_missing_source_folder_keeps_what_was_remembered(world, memory) -> Non
 
 def test_a_file_that_is_too_big_is_skipped_with_its_reason(world) -> None:
     world.write("big.txt", "x" * (1024 * 1024 + 1))
+    world.write("hollow.csv", "a,b")
+    os.truncate(world.notes / "hollow.csv", 10_000_000_000)  # takes no room on the disk, and all memory there is
     world.write("good.txt", "heliotrope")
     with world.memory() as memory:
         (world.home / "config.toml").write_text("[indexing]\nmax_file_mb = 1\n")
@@ -233,9 +235,9 @@ def test_a_file_that_is_too_big_is_skipped_with_its_reason(world) -> None:
 
         report = memory.index()
 
-        assert (report.run.tally.skipped, report.run.tally.indexed) == (1, 1)
-        assert [failure.code for failure in report.failures] == ["too_big"]
-        assert [file.reason for file in memory.documents.list(reasons=["skipped"])] == [FileReason.TOO_BIG]
+        assert (report.run.tally.skipped, report.run.tally.indexed) == (2, 1)
+        assert [failure.code for failure in report.failures] == ["too_big"] * 2
+        assert [file.reason for file in memory.documents.list(reasons=["skipped"])] == [FileReason.TOO_BIG] * 2
 
 
 def test_an_empty_file_is_skipped_and_not_read_again(world, memory) -> None:
