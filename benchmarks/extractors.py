@@ -1,21 +1,25 @@
 """What reading documents costs beside the bare libraries, and how well scans are recognised.
 
-    python benchmarks/extractors.py [FOLDER] [--ocr] [--isolation]
+    python benchmarks/extractors.py [FOLDER] [--ocr] [--isolation] [--hostile]
 
 FOLDER holds documents (.pdf .docx .html .csv); without one they are made up, with a wide vocabulary. Each ratio
 compares CPU time in one process, the best of several rounds that take turns: the library alone against the extractor,
 which also mends, judges, divides and cleans. CSV is compared twice: with the rows alone, and with the rows and a bare
 `pandas.read_csv`, since the extractor also profiles the columns. `--ocr` adds pages of generated scans, `--isolation`
-a thousand small documents read in worker processes.
+a thousand small documents read in worker processes, `--hostile` the memory of a run over files made to fill it.
 """
 
 import argparse
 import csv
 import io
 import random
+import struct
+import subprocess
+import sys
 import tempfile
 import time
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -358,12 +362,82 @@ def in_workers(paths: Sequence[Path], names: dict[str, str], size: int) -> tuple
         reader.close()
 
 
+HOSTILE_BAR_MB = 1_500
+INDEX = """
+import sys
+from openmind import open_memory
+with open_memory(sys.argv[1]) as memory:
+    memory.sources.add(sys.argv[2])
+    tally = memory.index().run.tally
+    print(f"{tally.indexed} indexed, {tally.skipped} skipped, {tally.failed} failed")
+"""
+
+
+def make_hostile(folder: Path) -> None:
+    """Write files that unpack to much more than they are, and scans, for which the engine is loaded as well."""
+    packed = zlib.compress(bytes(300_000_000), 9)
+    stream = (
+        b"4 0 obj\n<< /Filter /FlateDecode /Length %d >> stream\n" % len(packed) + packed + b"\nendstream\nendobj\n"
+    )
+    (folder / "bomb.pdf").write_bytes(pdf([["a bomb"]]).replace(b"xref", stream + b"xref", 1))
+    (folder / "bomb.docx").write_bytes(docx([" " * 250_000_000], []))
+    (folder / "long.docx").write_bytes(docx([f"paragraph {n}" for n in range(200_000)], []))
+    (folder / "large.html").write_text("<p>a paragraph of a page that never ends" * 480_000)
+    (folder / "deep.html").write_text("<div>" * 1_000_000)
+    (folder / "field.csv").write_text('a,b\n1,"' + "x" * 50_000_000)
+    (folder / "wide.csv").write_text("\n".join([",".join(map(str, range(20_000)))] * 200))
+    (folder / "wall.png").write_bytes(_png(60_000, 60_000))
+    (folder / "poster.png").write_bytes(_png(9_000, 7_000))
+    from openmind_extractors.ocr.engine import as_picture
+
+    for name, page, *_ in scans():
+        as_picture(page).save(folder / f"{name}.pdf", "PDF", resolution=160)
+
+
+def _png(width: int, height: int) -> bytes:
+    """Write a white picture: a few kilobytes a gigapixel."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    rows = zlib.compressobj(9)
+    line = b"\0" + b"\xff" * (width // 8)
+    data = b"".join(rows.compress(line) for _ in range(height)) + rows.flush()
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", data) + chunk(b"IEND", b"")
+
+
+def read_hostile() -> None:
+    """Index the hostile files, and watch the memory of all processes together."""
+    with tempfile.TemporaryDirectory() as kept:
+        home, folder = Path(kept, "home"), Path(kept, "files")
+        folder.mkdir()
+        make_hostile(folder)
+        command = [sys.executable, "-c", INDEX, str(home), str(folder)]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        root, peak_mb = psutil.Process(process.pid), 0.0
+        while process.poll() is None:
+            try:
+                total = sum(each.memory_info().rss for each in (root, *root.children(recursive=True)))
+            except psutil.Error:
+                continue  # one has just ended
+            peak_mb = max(peak_mb, total / 1e6)
+            time.sleep(0.03)
+        assert process.stdout is not None
+        print(f"\nhostile files: {process.stdout.read().strip()}; peak RSS of the tree {peak_mb:.0f} MB", end="")
+        print(f" (bar {HOSTILE_BAR_MB:,}){'' if peak_mb <= HOSTILE_BAR_MB else '  above the bar'}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="CPU time of extractors beside the bare libraries.")
     parser.add_argument("folder", type=Path, nargs="?", help="documents to read; made up when left out")
     parser.add_argument("--ocr", action="store_true", help="also recognise generated scans")
     parser.add_argument("--isolation", action="store_true", help="also read small documents in worker processes")
+    parser.add_argument("--hostile", action="store_true", help="only index files that are made to fill memory")
     arguments = parser.parse_args()
+    if arguments.hostile:
+        read_hostile()
+        return
     if arguments.folder:
         compare(arguments.folder)
     else:

@@ -50,6 +50,14 @@ def test_a_snippet_begins_with_a_sentence_and_ends_with_a_word() -> None:
     assert line.removesuffix(ELLIPSIS).split()[-1] in FILLER.split()
 
 
+def test_no_snippet_begins_within_a_word() -> None:
+    text = "The tawny owl hoots at dusk near the mill. " * 4
+
+    shown = [snippet(text, analyse_query("tawny owl"), width=width)[0] for width in range(60, 120)]
+
+    assert {each.removeprefix(ELLIPSIS).split(" ")[0] for each in shown} <= {"The", "tawny", "owl"}
+
+
 def test_without_a_match_the_beginning_is_shown() -> None:
     line, marks = marked(FILLER * 20, "unheard")
 

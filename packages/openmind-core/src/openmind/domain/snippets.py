@@ -85,8 +85,8 @@ def _stretch(line: str, place: Span, room: int) -> Span:
 
 def _beginning(line: str, earliest: int, latest: int) -> int:
     """Choose where to begin: with a sentence, else with a word, else with a character."""
-    starts = [line.find(mark, earliest - len(mark), latest) + len(mark) for mark in _SENTENCE_ENDS]
-    sentence = min((start for start in starts if start >= earliest), default=0)
+    ends = [(line.find(mark, max(earliest - len(mark), 0), latest), mark) for mark in _SENTENCE_ENDS]
+    sentence = min((at + len(mark) for at, mark in ends if at >= 0 and at + len(mark) >= earliest), default=0)
     if sentence:
         return sentence
     blank = line.find(" ", earliest - 1, min(latest, earliest + LONGEST_WORD))

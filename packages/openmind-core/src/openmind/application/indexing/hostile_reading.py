@@ -53,11 +53,6 @@ class HostileReading:
         """Whether pictures that lack their description can get it in this run."""
         return not self._describing.is_lost
 
-    @property
-    def is_waiting(self) -> bool:
-        """Whether files are with the reader."""
-        return bool(self._waiting)
-
     def read(self, tasks: Iterator[FileTask], *, defer_ocr: bool) -> Iterator[FileTask]:
         """Read files; each that could be read comes back with its packed text.
 

@@ -136,7 +136,7 @@ class Intake:
     def _wait(self) -> None:
         self.attention.heed()
         awaited = next(iter(self._tasks.values()), None)
-        if awaited is not None and not self._hostile.is_waiting:  # else that is the one to be named
+        if awaited is not None:
             self.log.waits_for(displayable(awaited.path_bytes))
 
     def _receive(self, outcome: Preparation, table_id: int) -> None:
