@@ -1,3 +1,4 @@
+import random
 import zlib
 from contextlib import suppress
 
@@ -43,6 +44,18 @@ def test_the_same_document_packs_to_the_same_bytes_and_is_smaller() -> None:
 
     assert packed == packing.pack(SAMPLE)
     assert len(packed) < 300
+
+
+@pytest.mark.parametrize("size", [1, 300, 1_900, 2_000, 7_500, 7_700, 16_000])
+def test_what_is_repeated_from_far_before_is_packed_once(size: int) -> None:
+    noise = random.Random(size).randbytes(size).hex()[:size]
+    twice = ExtractedDocument(segments=(Segment(text=noise + noise),), facts=DocumentFacts())
+    once = ExtractedDocument(segments=(Segment(text=noise),), facts=DocumentFacts())
+
+    packed = packing.pack(twice)
+
+    assert packing.unpack(packed) == twice
+    assert len(packed) < len(packing.pack(once)) + 20 + size // 50
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,7 @@ _SIGNED = re.compile(r"(?<![^\W_])[^\W\d_]\w{0,15}(?:\+\+|#)(?![+#_]|[^\W\d])")
 _ASCII_WORDS = str.maketrans(
     {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)} | {1: "+", 2: "#", 3: "\x03"}
 )
+_BLANKS = re.compile("  +")
 _NO_WORD = re.compile("[^\\w \\t\\n\x01\x02\x03\u0300-\u0963\u0966-\u10ff\u1780-\u17d3]+")
 _SEAM = "\x03"
 _THOUSAND = re.compile(r",(?<=\d,)\d{3}(?!\d)")
@@ -135,7 +136,7 @@ def _words(folded: str) -> tuple[str, str]:
 
 def _spaced_words(folded: str) -> str:
     if folded.isascii():
-        return " ".join(folded.translate(_ASCII_WORDS).split())
+        return _BLANKS.sub(" ", folded.translate(_ASCII_WORDS)).strip(" ")
     text = _NO_WORD.sub(" ", fold_case(folded).replace("_", " ")).replace("\x01", "+").replace("\x02", "#")
     words = text.split()
     return " ".join(scripts.stem(words) if scripts.needs_stemming(text) else words)

@@ -22,6 +22,10 @@ _MAGIC = b"OMTX"
 _VERSION = 2
 _LEVEL = 4
 """A sixth more work than the lowest, for text that is 3 to 8 % smaller; higher levels cost more and give little."""
+_WINDOW_BITS = (9, 15)
+"""Least and most that zlib takes: how far back it may look, as a power of two."""
+_LOOKAHEAD = 262
+"""Bytes of its window that zlib needs for itself."""
 _OFTEN = (
     b'"heading","label":"{"facts":["",{"file_type":"markdown","extraction_method":"text","encoding":"utf-8",'
     b'"encoding_source":"utf-8"},"ok",""],"segments":[[,"code",[{"kind":"lines","start":1}]],[1,"table",[{"kind":"page",'
@@ -44,9 +48,15 @@ def pack(document: ExtractedDocument) -> bytes:
         }
     ).encode()
     content = plan + "".join([part.text for part in segments]).encode("utf-8", "surrogatepass")
-    stream = zlib.compressobj(_LEVEL, zdict=_OFTEN)
+    stream = zlib.compressobj(_LEVEL, wbits=_window_bits(len(content)), zdict=_OFTEN)
     packed = stream.compress(content) + stream.flush()
     return _HEADER.pack(_MAGIC, _VERSION, len(plan), len(content)) + packed
+
+
+def _window_bits(size: int) -> int:
+    """Choose a window that holds all of a content: preparing the largest one takes longer than compressing a page."""
+    least, most = _WINDOW_BITS
+    return min(max((size + len(_OFTEN) + _LOOKAHEAD).bit_length(), least), most)
 
 
 def unpack(data: bytes) -> ExtractedDocument:
