@@ -1,8 +1,6 @@
 """The block of YAML that a Markdown file may begin with."""
 
-import datetime
-import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import yaml
 from attrs import field, frozen
@@ -15,7 +13,13 @@ MAX_FRONT_MATTER_CHARS = 64_000
 MAX_DEPTH = 20
 """Metadata is flat in practice; the reader of YAML recurses."""
 
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the fast one is missing where PyYAML was built without C
+_PARSER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # the fast one is missing where PyYAML was built without C
+
+_NOTHING = frozenset({"", "~", "null", "Null", "NULL"})
+"""Plain values that say that there is none."""
+
+_VALUE = re.compile(r"([^\s:#\-\[\]{}\"'&*!|>%@`][^:\n]*?)[ \t]*:(?:[ \t]+(.*))?")
+"""A line `key: value`; keys stand at the margin and are words."""
 
 
 @frozen(kw_only=True)
@@ -26,7 +30,7 @@ class FrontMatter:
     """How many lines of the file it takes, its fences included."""
     title: str = ""
     metadata: dict[str, object] = field(factory=dict)
-    """JSON-safe, without the title."""
+    """Texts as they are written, lists and mappings of them; without the title."""
 
 
 def front_matter(text: str) -> FrontMatter | None:
@@ -37,18 +41,17 @@ def front_matter(text: str) -> FrontMatter | None:
     if block is None:
         return None
     try:
-        _refuse_bombs(block)
-        loaded = yaml.load(block, Loader=_LOADER)
+        loaded = _composed(block)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
-        return None
-    if not isinstance(loaded, dict) or not loaded or not all(isinstance(key, str) for key in loaded):
+        loaded = _line_by_line(block)
+    if not isinstance(loaded, dict) or not loaded:
         return None
     title = loaded.pop("title", "")
-    metadata = {key[:MAX_METADATA_CHARS]: json_safe(value) for key, value in loaded.items()}
+    metadata = {key[:MAX_METADATA_CHARS]: value for key, value in loaded.items() if value is not None}
     return FrontMatter(
         lines=block.count("\n") + 2,
-        title=str(title).strip() if isinstance(title, str | int | float) else "",
-        metadata=_normal_tags({key: value for key, value in metadata.items() if value is not None}),
+        title=title.strip() if isinstance(title, str) else "",
+        metadata=_normal_tags(metadata),
     )
 
 
@@ -70,37 +73,24 @@ def _between_fences(text: str) -> str | None:
     return None
 
 
-def _refuse_bombs(block: str) -> None:
-    """Look at the events before anything is built: aliases multiply, depth overflows the stack."""
-    depth = 0
-    for event in yaml.parse(block, Loader=_LOADER):
-        if isinstance(event, yaml.AliasEvent):
-            raise yaml.YAMLError("aliases are not allowed")
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise yaml.YAMLError("nested too deeply")
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+class _Attack(Exception):
+    """What was written to exhaust its reader: no line of it is worth a look."""
 
 
-def json_safe(value: object) -> object:
-    """Return what JSON can hold of a value that YAML made; None for what it cannot."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        return value[:MAX_METADATA_CHARS]
-    if isinstance(value, int):
-        return value if abs(value) < 2**63 else str(value)
-    if isinstance(value, float):
-        return value if math.isfinite(value) else str(value)
-    if isinstance(value, datetime.date):  # date-times, too
-        return value.isoformat()
-    if isinstance(value, dict):
-        return {str(key)[:MAX_METADATA_CHARS]: json_safe(item) for key, item in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [json_safe(item) for item in value]
-    return None
+def _composed(block: str) -> object:
+    """Make values of the events of YAML: every scalar is the text that was written, whatever it looks like.
+
+    `10:10` is no number of seconds, `007` no 7, `No` no falsehood, and `2024-13-45` no broken date.
+
+    Raises:
+        _Attack: aliases multiply, depth overflows the stack.
+        yaml.YAMLError: it is no YAML, or holds more than one document.
+    """
+    events = _document(block)
+    made = _value(next(events), events, depth=0)
+    if next(events, None) is not None:
+        raise yaml.YAMLError("there is more than one document")
+    return made
 
 
 def _normal_tags(metadata: dict[str, object]) -> dict[str, object]:

@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from openmind.domain.errors import CatalogDamaged
 from openmind_stores.storage import LocalStorage
 
 LEGACY = """
@@ -61,6 +62,26 @@ def test_records_that_point_nowhere_are_told(storage: LocalStorage) -> None:
     )
 
     assert any("files" in sentence and "nowhere" in sentence for sentence in storage.examine().damage)
+
+
+@pytest.mark.parametrize(("table", "column"), [("settings", "value"), ("sources", "created_at")])
+def test_text_that_is_none_is_told_without_showing_it(storage: LocalStorage, table: str, column: str) -> None:
+    garbled = "CAST(x'70726976617465207469746c6520ff' AS TEXT)"
+    write(
+        storage.home / "openmind.sqlite",
+        f"""
+        INSERT INTO sources (id, path, path_bytes, created_at) VALUES ('s', '/notes', x'2f', '');
+        UPDATE {table} SET {column} = {garbled};
+        """,
+    )
+
+    [sentence] = storage.examine().damage
+    assert f"the table {table} hold text that is none" in sentence
+    with pytest.raises(CatalogDamaged) as told, storage.catalog.reading() as snapshot:
+        snapshot.sources()
+        snapshot.setting("written_by")
+    assert "private" not in told.value.message
+    assert "backup" in str(told.value.hint)
 
 
 def test_a_missing_catalog_is_damage(storage: LocalStorage) -> None:

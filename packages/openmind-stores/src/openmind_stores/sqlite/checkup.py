@@ -1,13 +1,14 @@
 """Looks for damage in the catalog, and tells whose a catalog is."""
 
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from openmind.domain.errors import HomeForeign, HomeNewer, StoreError
+from openmind.domain.errors import CatalogDamaged, HomeForeign, HomeNewer, StoreError
 
 from openmind_stores.sqlite import legacy
-from openmind_stores.sqlite.connection import open_reader, size_of
+from openmind_stores.sqlite.connection import Link, open_reader, size_of
 from openmind_stores.sqlite.migration import version_of
 
 MOST_TOLD: Final = 10
@@ -24,7 +25,8 @@ def damage_of(path: Path) -> tuple[str, ...]:
         found = [str(row[0]) for row in link.rows(f"PRAGMA quick_check({MOST_TOLD})")]
         told = [f"{path}: {sentence}" for sentence in found if sentence != "ok"]
         told += [f"{path}: records of the table {row[0]} point nowhere" for row in _strays(link.rows(_FOREIGN))]
-        return tuple(told)
+        told += [f"{path}: records of the table {name} hold text that is none" for name in _garbled(link)]
+        return tuple(told[:MOST_TOLD])
     except StoreError as error:
         return (error.message,)
     finally:
@@ -32,11 +34,24 @@ def damage_of(path: Path) -> tuple[str, ...]:
 
 
 _FOREIGN: Final = "PRAGMA foreign_key_check"
+_TEXTS: Final = "SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'"
 
 
 def _strays(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
     """One row a table."""
     return list({row[0]: row for row in rows}.values())[:MOST_TOLD]
+
+
+def _garbled(link: Link) -> Iterator[str]:
+    """Name the tables with text that nobody can read; SQLite itself takes any bytes for text."""
+    tables = [str(name) for (name,) in link.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")]
+    for table in tables:
+        columns = ", ".join(f'"{name}"' for (name,) in link.rows(_TEXTS, (table,)))
+        try:
+            for _ in link.stream(f'SELECT {columns} FROM "{table}"') if columns else ():
+                pass
+        except CatalogDamaged:
+            yield table
 
 
 def is_ours(path: Path) -> bool:

@@ -16,6 +16,8 @@ _WRITE_REFUSED = frozenset({sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_SHM
 def translate(error: sqlite3.Error, path: Path) -> StoreError:
     """Say in OpenMind's words what went wrong with the catalog at `path`."""
     code: int = getattr(error, "sqlite_errorcode", 0)
+    if _is_undecodable(error):  # the reason itself would show what is stored
+        return damaged(path, "it holds text that is none")
     primary = code & _PRIMARY
     if primary == sqlite3.SQLITE_FULL or code in _WRITE_REFUSED:
         return full(path)
@@ -24,14 +26,15 @@ def translate(error: sqlite3.Error, path: Path) -> StoreError:
     if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}:
         return busy(path)
     if primary in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return CatalogDamaged(
-            f"{path} is damaged: {error}",
-            hint="Restore it from a backup. To begin anew, move it and the folder lancedb away, then run "
-            "`openmind source add FOLDER`.",
-        )
+        return damaged(path, str(error))
     if primary == sqlite3.SQLITE_CANTOPEN:
         return StoreError(f"{path} cannot be opened", hint="Check that it exists and that you may read it.")
     return StoreError(f"{path} cannot be used: {error}")
+
+
+def _is_undecodable(error: sqlite3.Error) -> bool:
+    """Whether Python, not SQLite, found a text that is not UTF-8; nothing but its words tells that."""
+    return not hasattr(error, "sqlite_errorcode") and str(error).startswith("Could not decode to UTF-8")
 
 
 def translate_os(error: OSError, path: Path) -> StoreError:
@@ -41,6 +44,14 @@ def translate_os(error: OSError, path: Path) -> StoreError:
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return full(path)
     return StoreError(f"{path} cannot be used: {error.strerror or error}")
+
+
+def damaged(path: Path, reason: str) -> CatalogDamaged:
+    return CatalogDamaged(
+        f"{path} is damaged: {reason}",
+        hint="Restore it from a backup. To begin anew, move it and the folder lancedb away, then run "
+        "`openmind source add FOLDER`.",
+    )
 
 
 def full(path: Path) -> StoreFull:
