@@ -277,6 +277,17 @@ def test_tags_and_aliases_follow_the_headings_while_there_is_room() -> None:
     assert chunk.text == "The rent is due."
 
 
+def test_other_topics_follow_as_far_as_there_is_room_without_half_words() -> None:
+    facts = DocumentFacts(title="Flat", metadata={"tags": ["rent"], "topics": ["Ada", "words and " * 40]})
+    document = ExtractedDocument(facts=facts, segments=(segment("The rent is due."),))
+
+    [chunk] = split(document)
+
+    assert chunk.context.startswith("Flat › rent › Ada › words and words")
+    assert MAX_CONTEXT - 10 < len(chunk.context) <= MAX_CONTEXT
+    assert chunk.context.endswith((" words", " and"))
+
+
 def test_places_say_where_and_titles_say_what() -> None:
     place = (Place(kind="sheet", label="Budget"), Place(kind="page", start=3, label="iii"))
 

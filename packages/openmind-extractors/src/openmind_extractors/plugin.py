@@ -17,7 +17,7 @@ PLAIN = ExtractorInfo(
 )
 MARKDOWN = ExtractorInfo(
     name="markdown",
-    version=3,
+    version=4,
     extensions=frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"}),
     isolated=False,
     effort=0,

@@ -105,6 +105,53 @@ def test_a_file_of_nothing_but_front_matter_is_its_own_text(read, rest: str) -> 
     assert reading.facts.reason is FileReason.OK
 
 
+@pytest.mark.parametrize(
+    "written",
+    ["10:10", "007", "1.10", "0x1F", "1_000", "No", "2026-01-02", "true", "1e3", "Plan: phase two", "@home", "*star",
+        "*Bold* move", "{{title}}", "[Draft] plan", "`code`", "!important", "100% done", "NaN"],
+)  # fmt: skip
+def test_titles_tags_and_dates_are_kept_as_they_are_written(written: str) -> None:
+    matter = front_matter(f"---\ntitle: {written}\ndate: {written}\ntags:\n- one\n- 1.10\n- No\nrating: 4.5\n---\nx\n")
+
+    assert matter is not None
+    assert matter.title == written
+    assert matter.metadata["date"] in (written, True if written == "true" else written)
+    assert matter.metadata["tags"] == ["one", "1.10", "No"]
+    assert matter.metadata["rating"] == 4.5
+
+
+def test_a_value_that_is_no_yaml_costs_no_other_its_meaning() -> None:
+    matter = front_matter(
+        "---\ntitle: Plan: phase two\n# a comment\ndate: {{date}}\ntags: [baking, '#bread']\n"
+        "about: |\n  two\n  lines\n---\nx\n"
+    )
+
+    assert matter is not None
+    assert matter.lines == 9
+    assert matter.title == "Plan: phase two"
+    assert matter.metadata == {
+        "date": "{{date}}", "tags": ["baking", "bread"], "about": "two\nlines", "topics": ["two lines"],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text", ["Note: he said: no", "title: a: b\nand a sentence", "remember: this: that\nmore: of it"]
+)
+def test_text_between_rules_that_only_looks_like_entries_stays_text(read, text: str) -> None:
+    assert front_matter(f"---\n{text}\n---\nMore.\n") is None
+    assert text in read("a.md", f"---\n{text}\n---\nMore.\n".encode()).text
+
+
+def test_other_texts_of_front_matter_are_topics() -> None:
+    matter = front_matter(
+        "---\ntitle: Bread\ndescription: How Zanzibar\n  bakes\nauthor: [Ada, Max]\nlayout: post\nrating: 4\n---\nx\n"
+    )
+
+    assert matter is not None
+    assert matter.metadata["topics"] == ["How Zanzibar bakes", "Ada", "Max"]
+    assert matter.metadata["description"] == "How Zanzibar bakes"
+
+
 def test_front_matter_that_is_an_attack_is_text(read) -> None:
     laughs = "---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: [*b,*b,*b]\n---\nbody\n"
     deep = "---\na: " + "[" * 30_000 + "\n---\nbody\n"

@@ -77,9 +77,8 @@ def test_text_that_is_none_is_told_without_showing_it(storage: LocalStorage, tab
 
     [sentence] = storage.examine().damage
     assert f"the table {table} hold text that is none" in sentence
-    with pytest.raises(CatalogDamaged) as told, storage.catalog.reading() as snapshot:
-        snapshot.sources()
-        snapshot.setting("written_by")
+    with storage.catalog.reading() as snapshot, pytest.raises(CatalogDamaged) as told:
+        (snapshot.sources(), snapshot.setting("written_by"))
     assert "private" not in told.value.message
     assert "backup" in str(told.value.hint)
 

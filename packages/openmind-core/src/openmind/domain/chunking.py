@@ -20,7 +20,7 @@ MAX_HEADER = 120
 """Characters of a table's header that go with its later passages."""
 MIN_HEADER = 16
 """A shorter header of a table says nothing."""
-_TOPICS = ("tags", "aliases")
+_TOPICS = ("tags", "aliases", "topics")
 """Metadata that says what a document is about, as its title does."""
 _UNTITLED = frozenset({"page", "lines", "rows", "paragraphs"})
 """Places whose labels say where, not what."""
@@ -105,15 +105,16 @@ def _topics(facts: DocumentFacts) -> list[str]:
     for key in _TOPICS:
         given = facts.metadata.get(key)
         named += [given] if isinstance(given, str) else map(str, given) if isinstance(given, list) else []
-    return list(dict.fromkeys(line for name in named if (line := _shortened(" ".join(name.split()), MAX_LABEL))))
+    return list(dict.fromkeys(line for name in named if (line := " ".join(name.split()))))
 
 
 def _with_topics(context: str, topics: Iterable[str], room: int) -> str:
-    """Add topics while there is room."""
+    """Add topics while there is room; of one that is longer than a label as much as there is."""
     for topic in topics:
         longer = f"{context}{SEPARATOR}{topic}" if context else topic
         if len(longer) > room:
-            break
+            cut = longer[: room + 1].rpartition(" ")[0]  # no half words: they would be matched
+            return cut if len(topic) > MAX_LABEL and len(cut) > len(context) + len(SEPARATOR) else context
         context = longer
     return context
 
