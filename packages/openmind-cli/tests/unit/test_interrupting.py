@@ -19,11 +19,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("home")
-def test_a_run_that_is_interrupted_while_it_opens_its_memory_ends_with_a_summary(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(("name", "expected"), [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)])
+def test_a_run_that_is_told_to_end_while_it_opens_its_memory_ends_with_a_summary(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], name: str, expected: int
 ) -> None:
+    if not hasattr(signal, name):
+        pytest.skip(f"there is no {name} here")
+    number = getattr(signal, name)
+    former = signal.getsignal(number)
+
     def interrupted() -> openmind.OpenMind:
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
         return openmind.open_memory()
 
     monkeypatch.setattr(index, "open_memory", interrupted)
@@ -31,7 +37,10 @@ def test_a_run_that_is_interrupted_while_it_opens_its_memory_ends_with_a_summary
     code = main(["index"])
 
     out, err = capsys.readouterr()
-    assert code == 130
+    assert code == expected
+    assert signal.getsignal(number) is former
+    with openmind.open_memory() as memory:
+        assert memory.status().last_run.state.value == "stopped"
     assert "Interrupted. What was finished is kept" in err
     assert "stopped" in out.lower()
 

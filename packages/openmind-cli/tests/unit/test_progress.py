@@ -2,13 +2,15 @@
 
 import io
 import re
+import threading
 from collections.abc import Iterator
 
+import attrs
 import pytest
 from openmind.domain.events import Progress
 from openmind.domain.jobs import IndexTally, JobState
 from openmind_cli.render.current_file import CurrentFile
-from openmind_cli.render.progress import PlainProgress, progress_text, shown_progress
+from openmind_cli.render.progress import PlainProgress, called_every, progress_text, shown_progress
 
 
 def an_event(
@@ -146,6 +148,33 @@ def test_plain_progress_writes_a_line_every_few_seconds() -> None:
         "running: 0 of 100 files (0 %)",
         "running: 60 of 100 files (60 %), 12 files/s, 3.3 s left",
     ]
+
+
+def test_the_seconds_of_a_file_go_on_while_nothing_is_told() -> None:
+    stream = io.StringIO()
+    times: Iterator[float] = iter([0.0, 0.5, 4.0, 9.0, 15.0, 16.0])
+    progress = PlainProgress(stream, clock=lambda: next(times))
+    progress.go_on()
+
+    progress(an_event(0, 2))
+    progress(attrs.evolve(an_event(0, 2), current_file="/notes/big.txt"))
+    for _ in range(4):
+        progress.go_on()
+
+    assert stream.getvalue().splitlines() == [
+        "running: 0 of 2 files (0 %)",
+        "running: 0 of 2 files (0 %), reading big.txt for 8.5 s",
+        "running: 0 of 2 files (0 %), reading big.txt for 14 s",
+    ]
+
+
+def test_a_thread_looks_every_few_seconds_until_the_work_ends() -> None:
+    looked = threading.Event()
+
+    with called_every(0.001, looked.set):
+        assert looked.wait(60)
+
+    assert not [thread for thread in threading.enumerate() if thread.name == "progress"]
 
 
 def test_a_notice_is_written_at_once_on_one_line() -> None:

@@ -8,7 +8,11 @@ from openmind_cli.render.reports import SHOWN, is_partial, report_lines
 
 
 def a_report(
-    tally: IndexTally, *failures: FileFailure, state: JobState = JobState.COMPLETED, notices: tuple[str, ...] = ()
+    tally: IndexTally,
+    *failures: FileFailure,
+    state: JobState = JobState.COMPLETED,
+    notices: tuple[str, ...] = (),
+    mended: tuple[str, ...] = (),
 ) -> IndexReport:
     run = IndexRun(
         id=RunId("run_1"),
@@ -17,7 +21,7 @@ def a_report(
         state=state,
         tally=tally,
     )
-    return IndexReport(run=run, failures=failures, failures_total=len(failures), notices=notices)
+    return IndexReport(run=run, failures=failures, failures_total=len(failures), notices=notices, mended=mended)
 
 
 def shown(report: IndexReport) -> list[str]:
@@ -102,6 +106,11 @@ def test_a_long_list_is_cut_and_says_where_the_rest_is() -> None:
         (a_report(IndexTally(waiting_deletions=1)), True),
         (a_report(IndexTally(), state=JobState.STOPPED), True),
         (a_report(IndexTally(), notices=("The folder /mnt/usb is not there.",)), True),
+        (a_report(IndexTally(), notices=("It was made again.",), mended=("It was made again.",)), False),
+        (
+            a_report(IndexTally(), notices=("It was made again.", "A folder is gone."), mended=("It was made again.",)),
+            True,
+        ),
     ],
 )
 def test_a_run_is_partial_when_something_is_missing_or_waits(report: IndexReport, partial: bool) -> None:

@@ -40,6 +40,23 @@ def test_the_file_that_is_waited_for_is_named_and_its_pages_while_they_are_recog
     assert saved == "/slow.pdf, page 2 of 9"
 
 
+def test_another_file_is_told_at_once_since_its_reader_may_leave_no_moment_to_tell_it_later() -> None:
+    heard: list[Progress] = []
+    log = RunLog(
+        catalog=MemoryCatalog(),
+        run=IndexRun(id=RunId("run_1"), started_at="t", state=JobState.RUNNING),
+        sink=heard.append,
+        now=lambda: datetime(2026, 1, 2, tzinfo=UTC),
+        clock=lambda: 0.0,
+    )
+
+    log.state(JobState.RUNNING)
+    for path in ("/a.txt", "/a.txt", "/b.txt", ""):
+        log.waits_for(path)
+
+    assert [event.current_file for event in heard] == ["", "/a.txt", "/b.txt", ""]
+
+
 def test_a_run_whose_process_died_ended_with_its_last_sign_of_life() -> None:
     catalog = MemoryCatalog()
     began, last = "2026-01-02T03:04:05+00:00", "2026-01-02T03:05:05+00:00"

@@ -6,7 +6,7 @@ from openmind import open_memory
 from openmind.domain.contract import index_object
 from openmind.domain.jobs import JobState
 
-from openmind_cli.exit_codes import FAILED, INTERRUPTED, OK
+from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.interrupting import stopped_by_ctrl_c
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.lines import note
@@ -55,5 +55,5 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
         for notice in filter(None, (trouble, *left_out)):
             note(notice)
     if report.run.state is JobState.STOPPED:
-        return INTERRUPTED
+        return control.exit_code
     return FAILED if trouble or is_partial(report) else OK

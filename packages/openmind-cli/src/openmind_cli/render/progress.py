@@ -1,6 +1,7 @@
 """How far an index run is: a bar at a terminal, a line now and then anywhere else."""
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,24 +31,57 @@ def shown_progress(*, quiet: bool = False) -> Iterator[EventSink]:
         with _bar(sys.stderr) as sink:
             yield sink
     else:
-        yield PlainProgress(sys.stderr)
+        plain = PlainProgress(sys.stderr)
+        with called_every(EVERY_S, plain.go_on):
+            yield plain
+
+
+@contextmanager
+def called_every(seconds: float, act: Callable[[], None]) -> Iterator[None]:
+    """Call `act` in a thread of its own every few seconds until the context ends."""
+    ended = threading.Event()
+
+    def call() -> None:
+        while not ended.wait(seconds):
+            act()
+
+    thread = threading.Thread(target=call, name="progress", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 @define
 class PlainProgress:
-    """Writes a line when the state changes, and every few seconds."""
+    """Writes a line when the state changes, and every few seconds, also while nothing is told. Serves two threads."""
 
     stream: TextIO
     clock: Callable[[], float] = time.monotonic
     _told: float = field(default=0.0, init=False)
     _state: JobState | None = field(default=None, init=False)
     _current: CurrentFile = field(factory=CurrentFile, init=False)
+    _latest: Progress | None = field(default=None, init=False)
+    _one: threading.Lock = field(factory=threading.Lock, init=False)
 
     def __call__(self, event: Progress) -> None:
-        now = self.clock()
-        self._current.see(event, now)
-        if event.notice:
-            self._write(one_line(event.notice))
+        with self._one:
+            now = self.clock()
+            self._latest = event
+            self._current.see(event, now)
+            if event.notice:
+                self._write(one_line(event.notice))
+            self._tell(event, now)
+
+    def go_on(self) -> None:
+        """Tell how long the same already takes, if that is due."""
+        with self._one:
+            if self._latest is not None and not self._latest.state.finished:
+                self._tell(self._latest, self.clock())
+
+    def _tell(self, event: Progress, now: float) -> None:
         if event.state is not self._state or now - self._told >= EVERY_S:
             self._state, self._told = event.state, now
             self._write(progress_text(event, self._current.words(now)))

@@ -20,7 +20,8 @@ def is_partial(report: IndexReport) -> bool:
     """Whether something that should be in memory is not, or waits for the person."""
     tally = report.run.tally
     unfinished = report.run.state is not JobState.COMPLETED
-    return unfinished or tally.failed > 0 or tally.waiting_deletions > 0 or bool(report.notices)
+    undone = set(report.notices) - set(report.mended)
+    return unfinished or tally.failed > 0 or tally.waiting_deletions > 0 or bool(undone or report.run.error)
 
 
 def print_report(report: IndexReport) -> None:

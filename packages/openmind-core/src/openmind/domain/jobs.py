@@ -167,6 +167,8 @@ class IndexReport:
     failures_total: int = 0
     notices: tuple[str, ...] = ()
     """Sentences for the person: a folder is missing, deletions wait, vectors are missing."""
+    mended: tuple[str, ...] = ()
+    """Those of the notices that tell what was put right or only took long: they leave nothing undone."""
     unread_kinds: dict[str, int] = field(factory=dict)
     """Files in the sources of kinds that nothing reads, by kind, most files first; no tally counts them."""
 

@@ -50,7 +50,7 @@ class IndexPass:
     _embedding: Embedding = field(
         default=Factory(
             lambda self: Embedding(
-                catalog=self.means.storage.catalog, enough=self.attention.is_wanted_elsewhere, slow=self.log.notice
+                catalog=self.means.storage.catalog, enough=self.attention.is_wanted_elsewhere, slow=self.log.mend
             ),
             takes_self=True,
         ),
@@ -78,7 +78,7 @@ class IndexPass:
         """
         self.log.beat(force=True)
         for sentence in self._recovery.recover():
-            self.log.notice(sentence)
+            self.log.mend(sentence)
         swept = self._sweeping.sweep()
         self._bring_back()
         self._discover()

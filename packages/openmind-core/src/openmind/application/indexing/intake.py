@@ -75,6 +75,7 @@ class Intake:
 
     def commit(self) -> None:
         """Make what is open visible."""
+        self.log.waits_for("")  # however long it takes, no file is being read
         self.sweeping.sweep_if_crowded()
         self._triage.close()  # a server may take long to embed
         self._batch.commit()

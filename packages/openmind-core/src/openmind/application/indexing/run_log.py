@@ -46,6 +46,8 @@ class RunLog:
     failures: list[FileFailure] = field(factory=list)
     failures_total: int = 0
     notices: list[str] = field(factory=list)
+    mended: list[str] = field(factory=list)
+    """Those of the notices that leave nothing undone."""
     unread: Counter[str] = field(factory=Counter)
     """Files of kinds that nothing reads, by kind."""
     _current: str = field(default="", init=False)
@@ -88,6 +90,11 @@ class RunLog:
             self.notices.append(sentence)
             self._tell(notice=sentence)
 
+    def mend(self, sentence: str) -> None:
+        """Notice something that was put right, or that only takes long."""
+        self.mended.append(sentence)
+        self.notice(sentence)
+
     def state(self, state: JobState) -> None:
         """Enter a state."""
         self._stretch.end()
@@ -102,22 +109,24 @@ class RunLog:
     def waits_for(self, path: str, news: PageNews | None = None) -> None:
         """Note the file whose text is waited for, and the page that OCR is at; empty where none is waited for.
 
-        Another page is told at once, since each takes seconds.
+        Another file is told at once: what reads it may leave no moment to tell it later. So is another page, since each
+        takes seconds.
         """
+        is_another = path != self._current
         is_elsewhere = news is not None and (path, news.page) != (self._current, self._news and self._news.page)
         self._current, self._news = path, news
-        self.beat(force=is_elsewhere)
+        self.beat(force=is_elsewhere, tell=is_another)
 
     def _enter(self, path: str) -> None:
         self._current, self._news = path, None
 
-    def beat(self, *, force: bool = False) -> None:
-        """Save and tell, if it is time to."""
+    def beat(self, *, force: bool = False, tell: bool = False) -> None:
+        """Save and tell, if it is time to; `tell` does not wait for it, `force` does neither."""
         at = self.clock()
         if force or at - self._saved_at >= SAVE_EVERY_S:
             self._saved_at = at
             self.save()
-        if force or at - self._told_at >= TELL_EVERY_S:
+        if force or tell or at - self._told_at >= TELL_EVERY_S:
             self._told_at = at
             self._tell()
 
@@ -148,6 +157,7 @@ class RunLog:
             failures=tuple(self.failures),
             failures_total=self.failures_total,
             notices=tuple(self.notices),
+            mended=tuple(self.mended),
             unread_kinds=most_frequent(self.unread),
         )
 

@@ -85,7 +85,7 @@ class Recovery:
             yield from self._mend(table, changes, seal=seal, thoroughly=thoroughly)
         except StoreDamaged:
             self._rebuild(table, seal=seal)
-            yield "The index could not be read. It was moved aside and is made again from the kept text."
+            yield "The index could not be read. It is made again from the kept text."
 
     def _mend(self, table: IndexTable, changes: TableChanges, *, seal: str, thoroughly: bool) -> Iterator[str]:
         """Mend the indexes of a table, then compare, row for row, what the catalog says is there with what is there."""
