@@ -53,6 +53,14 @@ def test_segments_stay_few_while_a_table_grows(store: LanceChunkStore) -> None:
     assert len(ask(store, "alpha").words) == 60
 
 
+def test_words_that_are_merged_lie_in_one_part(store: LanceChunkStore) -> None:
+    grow(store, 1, 2, rows=5)
+
+    [segment] = segments_of_words(store)
+
+    assert len(list((store.folder / f"{TABLE}.lance" / "_indices" / segment).glob("part_*_tokens.lance"))) == 1
+
+
 def test_the_vector_index_comes_when_there_are_many_and_follows(store: LanceChunkStore) -> None:
     grow(store, 1, 5)
     assert "vector_idx" not in opened(store).index_names()

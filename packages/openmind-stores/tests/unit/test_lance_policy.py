@@ -26,20 +26,26 @@ POLICY = UpkeepPolicy()
     ],
 )
 def test_the_newest_segments_are_merged_when_it_pays(sizes: tuple[int, ...], expected: int) -> None:
-    assert POLICY.newest_to_merge(sizes) == expected
+    assert POLICY.newest_to_merge(sizes, most=25_000) == expected
+
+
+@pytest.mark.parametrize("sizes", [(10_000,) * 40, (300, 1_000, *(10_000,) * 9, 5_000), (5_000,) * 20])
+def test_of_the_text_index_no_more_is_merged_than_a_full_batch_brings(sizes: tuple[int, ...]) -> None:
+    assert POLICY.newest_to_merge(sizes, most=POLICY.most_merged_words) == 1
 
 
 @pytest.mark.parametrize("batches", [[10_000] * 200, [500] * 2_000, [7, 10_000, 300, 2_500] * 300, [45_000] * 40])
-def test_a_growing_table_keeps_few_segments_and_merges_each_row_a_few_times(batches: list[int]) -> None:
+@pytest.mark.parametrize("most", [POLICY.most_merged_rows, POLICY.most_merged_words])
+def test_a_growing_table_keeps_few_segments_and_merges_each_row_a_few_times(batches: list[int], most: int) -> None:
     sizes: list[int] = []
     written = 0
     for batch in batches:
         sizes.append(batch)
-        merged = POLICY.newest_to_merge(sizes)
+        merged = POLICY.newest_to_merge(sizes, most=most)
         sizes[-merged:] = [sum(sizes[-merged:])]
         written += sizes[-1]
-        assert len(sizes) <= 3 * POLICY.most_segments + sum(sizes) // (POLICY.most_merged_rows // 3)
-        assert merged == 1 or sizes[-1] <= POLICY.most_merged_rows
+        assert len(sizes) <= 3 * POLICY.most_segments + sum(sizes) // (most // 3)
+        assert merged == 1 or sizes[-1] <= most
 
     assert sum(sizes) == sum(batches)
     assert written < 8 * sum(batches)

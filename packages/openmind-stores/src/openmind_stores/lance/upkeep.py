@@ -90,18 +90,28 @@ class Upkeep:
         there = data.index_names()
         for name, build in self._wanted().items():
             if name in there:
-                or_anew(data, name, self._fold_index(name), build)
+                or_anew(data, name, self._fold_words if name == WORDS_INDEX else self._fold_column(name), build)
             else:
                 build(data)
         spare_memory()
         if VECTOR_INDEX in there or data.count() >= self.policy.vector_index_rows:
             or_anew(data, VECTOR_INDEX, self._tend_vector_index, self._build_vector_index)
 
-    def _fold_index(self, name: str) -> Callable[[Dataset], None]:
+    def _fold_words(self, data: Dataset) -> None:
+        """Fold new rows, then merge: rows folded and merged at once would lie in the segment side by side, as two."""
+        if data.index_state(WORDS_INDEX).unindexed:
+            data.fold_index(WORDS_INDEX, merge=0)
+        segments = data.index_state(WORDS_INDEX).segments
+        merged = self.policy.newest_to_merge(segments, most=self.policy.most_merged_words)
+        if merged > 1:
+            data.fold_index(WORDS_INDEX, merge=merged)
+
+    def _fold_column(self, name: str) -> Callable[[Dataset], None]:
         def fold(data: Dataset) -> None:
             state = data.index_state(name)
             fresh = (state.unindexed,) if state.unindexed else ()
-            merged = self.policy.newest_to_merge((*state.segments, *fresh)) - len(fresh)
+            sizes = (*state.segments, *fresh)
+            merged = self.policy.newest_to_merge(sizes, most=self.policy.most_merged_rows) - len(fresh)
             if fresh or merged > 1:
                 data.fold_index(name, merge=merged)
 
