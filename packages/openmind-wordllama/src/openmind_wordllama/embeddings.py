@@ -1,7 +1,8 @@
 """The built-in embedder. Importing this module, or asking for the identity, loads neither numpy nor the model."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Lock
+from typing import Protocol
 
 from attrs import define, field
 from openmind.domain.errors import ModelNotFound
@@ -21,6 +22,12 @@ IDENTITY = EmbedderIdentity(
 PROFILE = RetrievalProfile(words_weight=0.65, cosine_floor=0.4)
 
 
+class Embed(Protocol):
+    """What the loaded model does."""
+
+    def __call__(self, texts: Sequence[str], *, keep: bool) -> bytes: ...
+
+
 @define
 class WordLlamaEmbeddings:
     """Embeds text as the mean of its tokens' vectors, offline. Thread-safe.
@@ -31,7 +38,7 @@ class WordLlamaEmbeddings:
 
     model: str = MODEL
     _lock: Lock = field(factory=Lock, init=False, repr=False, eq=False)
-    _loaded: Callable[[Sequence[str]], bytes] | None = field(default=None, init=False, repr=False, eq=False)
+    _loaded: Embed | None = field(default=None, init=False, repr=False, eq=False)
 
     @property
     def identity(self) -> EmbedderIdentity:
@@ -55,7 +62,8 @@ class WordLlamaEmbeddings:
         self._require_known()
         if not texts:
             return Vectors.empty(DIMENSION)
-        return Vectors(self._embed()(texts), DIMENSION)
+        # Passages share their words; those of queries would fill the memory of a server that runs for weeks.
+        return Vectors(self._embed()(texts, keep=role == "passage"), DIMENSION)
 
     def _require_known(self) -> None:
         if self.model != MODEL:
@@ -64,7 +72,7 @@ class WordLlamaEmbeddings:
                 hint=f'Its only embedding model is "{MODEL}".',
             )
 
-    def _embed(self) -> Callable[[Sequence[str]], bytes]:
+    def _embed(self) -> Embed:
         with self._lock:
             if self._loaded is None:
                 from openmind_wordllama.word_vectors import WordVectors  # numpy and tokenizers wait for the first text

@@ -69,40 +69,51 @@ class WordVectors:
             raise _unusable()
         return cls(weights, tokens)
 
-    def embed(self, texts: Sequence[str]) -> bytes:
-        """Embed texts into rows of little-endian float32 of unit length."""
+    def embed(self, texts: Sequence[str], *, keep: bool = True) -> bytes:
+        """Embed texts into rows of little-endian float32 of unit length.
+
+        Args:
+            texts: what to embed.
+            keep: whether their words are likely to come again soon, so that their sums are kept.
+        """
         vectors = np.zeros((len(texts), DIMENSION), np.float32)
         for rows, starts, words in _slices(texts):
             with self._lock:
-                vectors[rows] += self._sum(words, starts)
+                vectors[rows] += self._sum(words, starts, keep=keep)
         lengths = np.sqrt(np.square(vectors).sum(axis=1))
         vectors[lengths == 0, 0] = lengths[lengths == 0] = 1.0  # no word at all: some fixed direction
         vectors /= lengths[:, None]
         return vectors.astype("<f4", copy=False).tobytes()
 
-    def _sum(self, words: list[str], starts: list[int]) -> Floats:
+    def _sum(self, words: list[str], starts: list[int], *, keep: bool) -> Floats:
         """Sum the vectors of runs of words: from each start up to the next."""
-        rows = self._rows_of(words)
+        rows = self._rows_of(words, keep=keep)
         gathered = self._gathered[: len(words)]
         np.take(self._sums, rows, axis=0, out=gathered, mode="clip")
         return np.add.reduceat(gathered, starts, axis=0)
 
-    def _rows_of(self, words: list[str]) -> NDArray[np.intp]:
+    def _rows_of(self, words: list[str], *, keep: bool) -> NDArray[np.intp]:
         """Find the rows of `_sums` that belong to words, computing what is not there."""
         distinct = dict.fromkeys(words)
         unseen = [word for word in distinct if word not in self._rows]
-        if len(self._rows) + len(unseen) > CACHED_WORDS:
+        if keep and len(self._rows) + len(unseen) > CACHED_WORDS:
             self._rows.clear()
             unseen = list(distinct)
-        kept = [word for word in unseen if len(word) <= CACHED_WORD_CHARS]
-        first = len(self._rows)
-        self._compute(kept, first)
-        self._rows.update(zip(kept, range(first, first + len(kept)), strict=True))
-        if len(kept) == len(unseen):
+        short = [word for word in unseen if len(word) <= CACHED_WORD_CHARS]
+        long = [word for word in unseen if len(word) > CACHED_WORD_CHARS] if len(short) < len(unseen) else []
+        if keep:
+            first = len(self._rows)
+            self._compute(short, first)
+            self._rows.update(zip(short, range(first, first + len(short)), strict=True))
+            passing = long
+        else:
+            self._compute(short, CACHED_WORDS)
+            passing = short + long
+        if not passing:
             return np.fromiter(map(self._rows.__getitem__, words), np.intp, len(words))
-        long = {word: CACHED_WORDS + n for n, word in enumerate(w for w in unseen if len(w) > CACHED_WORD_CHARS)}
-        self._compute_long(list(long), CACHED_WORDS)
-        return np.array([long[word] if word in long else self._rows[word] for word in words], np.intp)
+        at = {word: row for row, word in enumerate(passing, CACHED_WORDS)}
+        self._compute_long(long, CACHED_WORDS + len(passing) - len(long))
+        return np.array([at[word] if word in at else self._rows[word] for word in words], np.intp)
 
     def _compute(self, words: list[str], first: int) -> None:
         """Write the sums of short words into the rows from `first` on, a buffer of tokens at a time."""

@@ -81,6 +81,18 @@ def test_the_cache_never_outgrows_its_bound() -> None:
     assert vectors._sums.nbytes == (CACHED_WORDS + SLICE_WORDS) * word_vectors.DIMENSION * 4
 
 
+def test_queries_leave_no_words_behind_and_have_the_vectors_of_passages() -> None:
+    vectors = WordVectors.load(find_model_files())
+    texts = ["a quiet word", "unspaced" * 40 + " beside a word", " ".join(f"w{n}" for n in range(2 * SLICE_WORDS))]
+    vectors.embed(["a word"])
+    known = dict(vectors._rows)
+
+    asked = vectors.embed(texts, keep=False)
+
+    assert vectors._rows == known
+    assert asked == WordVectors.load(find_model_files()).embed(texts)
+
+
 @pytest.mark.parametrize("words", [SLICE_WORDS - 1, SLICE_WORDS, SLICE_WORDS + 1, 3 * SLICE_WORDS + 7])
 def test_texts_longer_than_a_slice_count_every_word(words: int) -> None:
     text = " ".join(["cat"] * (words - 1) + ["dog"])
