@@ -65,12 +65,19 @@ def test_the_status_names_the_model_that_is_used(memory) -> None:
     assert memory.done("status", "--json").object["embedding_model_in_use"] == "builtin"
 
 
+def test_init_says_what_is_next_for_the_memory_that_is_there(memory) -> None:
+    told = memory.done("init").err
+
+    assert "It knows 3 files of 1 folder: `openmind status`" in told
+    assert "source add" not in told
+
+
 def test_a_filter_that_no_file_meets_is_named(memory, tmp_path: Path) -> None:
     folder = memory("search", "rent", "--folder", str(tmp_path / "nots"))
     extension = memory("search", "rent", "--ext", "mdd")
     real = memory("search", "rent", "--folder", str(tmp_path / "notes"), "--ext", "md")
 
-    assert f"No searchable file is below {tmp_path / 'nots'}." in folder.err
+    assert folder.err.startswith(f"No searchable file is below {tmp_path / 'nots'}.")
     assert "No searchable file has the extension .mdd." in extension.err
     assert folder.out == extension.out == ""
     assert "No searchable file" not in real.err

@@ -58,7 +58,7 @@ def test_coverage_says_what_can_be_found_and_what_not(memory, write: Write) -> N
 
     assert "searchable       2 files (40 %)" in told
     assert "not read yet     1 file" in told
-    assert "of no known kind 1 file" in told
+    assert "not what is read 1 file" in told
     [source] = memory.done("status", "--coverage", "--json").object["sources"]
     assert source["not_searchable"]["empty"] == {"files": 1, "bytes": 0}
 

@@ -1,5 +1,6 @@
 """Search results, for a person and for `grep`."""
 
+import attrs
 import pytest
 from openmind.domain.documents import Place
 from openmind.domain.search import SearchResult, SearchState
@@ -8,6 +9,40 @@ from openmind_cli.render.hits import grep_line, marked, print_result
 
 def test_a_hit_in_a_pipe_is_one_line_with_path_line_number_and_headings(make_hit) -> None:
     assert grep_line(make_hit()).plain == "/notes/garden.md:40: Trees: Prune the apple tree in March."
+
+
+@pytest.mark.parametrize(
+    ("snippet", "mark", "line"),
+    [
+        ("Plant one. Prune the apple tree. And wait.", "apple", 42),
+        ("…the apple tree. And wait.", "wait", 43),
+        ("Plant one. Prune", "Plant", 40),
+        ("Shown otherwise: apple", "apple", 40),
+        ("e", "e", 40),  # it stands there more than once
+    ],
+)
+def test_a_hit_in_a_pipe_names_the_line_of_its_first_match(make_hit, snippet: str, mark: str, line: int) -> None:
+    start = snippet.index(mark)
+    hit = make_hit(
+        text="Plant one.\n\nPrune  the apple tree.\nAnd wait.",
+        snippet=snippet,
+        marks=((start, start + len(mark)),),
+        locator=(Place(kind="lines", start=40, end=43),),
+    )
+
+    assert grep_line(hit).plain == f"/notes/garden.md:{line}: {snippet}"
+    elsewhere = attrs.evolve(hit, locator=(Place(kind="lines", start=40, end=50),))  # lines were put together
+    assert grep_line(elsewhere).plain.startswith("/notes/garden.md:40:")
+
+
+def test_where_nothing_was_found_it_comes_first_that_the_search_was_not_complete(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    print_result(SearchResult(query="q", state=SearchState.NOTHING_FOUND, degraded=True, degraded_reason="No index"))
+
+    err = capsys.readouterr().err
+    assert "other words" not in err
+    assert err.index("not complete: No index") < err.index("Nothing was found in what could be searched")
 
 
 def test_a_hit_without_headings_is_path_line_number_and_snippet(make_hit) -> None:

@@ -25,6 +25,9 @@ _MAX_NUL_SHARE = 0.01
 _STRAY_NULS = 8
 """Runs of zero bytes that a text may hold however short it is: a log after a crash, a field of a fixed width."""
 _MAX_CONTROL_SHARE = 0.02
+_STRAY_CONTROLS = 4
+"""So many make no binary file of a short note."""
+_MAX_STRAY_SHARE = 0.2
 _DECLARED_ERROR_SHARE = 0.001
 _BROKEN_UTF8_SHARE = 0.1
 
@@ -104,7 +107,7 @@ def decode(data: bytes, *, html: bool = False, cut: bool = False, code_page: str
     if _looks_binary(data):
         wide = _wide_east_asian(data[:SAMPLE_BYTES])
         if wide is None:
-            raise ExtractionFailed("this looks like a binary file, not like text", reason=FileReason.UNSUPPORTED)
+            raise _binary(data[:SAMPLE_BYTES])
         return _replacing(data, wide, "characters")
     if b"\x1b$" in data and _decodes(data, "iso2022_jp_2"):
         return _replacing(data, "iso2022_jp_2", "escape sequences")
@@ -225,12 +228,25 @@ def _looks_binary(data: bytes) -> bool:
     sample = data[:SAMPLE_BYTES]
     if not sample:
         return False
-    if 1 - len(sample.translate(None, _CONTROLS)) / len(sample) > _MAX_CONTROL_SHARE:
-        return True
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    if controls > _MAX_CONTROL_SHARE * len(sample):
+        stray = controls <= _STRAY_CONTROLS and controls <= _MAX_STRAY_SHARE * len(sample)
+        return not stray or not _decodes(sample, "utf-8")
     if sample.count(0) <= _MAX_NUL_SHARE * len(sample):
         return False
     runs = _NULS.findall(sample)
     return len(runs) > _STRAY_NULS or len(runs[0]) == len(sample) or not _decodes(sample, "utf-8")
+
+
+def _binary(sample: bytes) -> ExtractionFailed:
+    """Say what it is that no text has."""
+    controls = sum(sample.count(each) for each in _CONTROLS)
+    what = f"{controls:,} control characters" if controls else f"{sample.count(0):,} zero bytes"
+    return ExtractionFailed(
+        f"this looks like a binary file, not like text: it begins with {what} among {len(sample):,} bytes",
+        reason=FileReason.UNSUPPORTED,
+        hint="If it is a text, take them out and save it again.",
+    )
 
 
 _NULS = re.compile(rb"\0+")

@@ -175,6 +175,21 @@ def test_utf_8_comes_back_as_it_went(text: str) -> None:
     assert decode(text.encode()).text == text.removeprefix("\ufeff")
 
 
+@pytest.mark.parametrize("data", [b"a note with\x01a control\n", "Größe\x02 und\x03 mehr".encode()])
+def test_a_few_control_characters_make_a_short_text_no_binary_file(data: bytes) -> None:
+    assert decode(data).encoding == "utf-8"
+
+
+@pytest.mark.parametrize(
+    ("data", "what"),
+    [(b"text\x01\x02\x03\x04\x05\x06" * 3, "18 control characters among 30 bytes"), (b"\0" * 40, "40 zero bytes")],
+)
+def test_what_looks_binary_is_told_by_what_no_text_has(data: bytes, what: str) -> None:
+    with pytest.raises(ExtractionFailed, match=what) as caught:
+        decode(data)
+    assert "save it again" in caught.value.told
+
+
 @given(st.binary(max_size=400), st.booleans(), st.booleans())
 def test_any_bytes_are_decoded_or_refused(data: bytes, html: bool, cut: bool) -> None:
     with suppress(ExtractionFailed):

@@ -63,13 +63,13 @@ def search(
             modified_before=before,
             per_file=per_file,
         )
-        notices = [
-            *empty_filters(memory, result, folder=folder, extensions=extensions(ext)),
-            *what_was_not_searched(memory, result),
-        ]
+        empty = empty_filters(memory, result, folder=folder, extensions=extensions(ext))
+        notices = list(what_was_not_searched(memory, result))
     if json:
-        print_object({**search_object(result, explain=explain), "notices": notices})
+        print_object({**search_object(result, explain=explain), "notices": [*empty, *notices]})
     else:
+        for sentence in empty:  # the reason comes before what is to be done
+            note(sentence)
         print_result(result, explain=explain)
         for notice in notices:
             note(notice)

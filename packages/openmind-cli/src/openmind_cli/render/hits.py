@@ -1,9 +1,11 @@
 """Search results: passages with their place, for a person or for `grep`."""
 
+import re
 from collections.abc import Iterable, Iterator
 
 from openmind.domain.location_text import location_text, title_and_location
 from openmind.domain.search import Explanation, SearchHit, SearchResult, SearchState
+from openmind.domain.snippets import ELLIPSIS
 
 from openmind_cli.render.clean import flowing, one_line
 from openmind_cli.render.lines import BLANK, Line, Span, line, note, print_lines
@@ -23,14 +25,19 @@ WEAK = {
 
 
 def print_result(result: SearchResult, *, explain: bool = False) -> None:
-    """Print a search result."""
+    """Print a search result; where nothing was found, that the search was not complete comes first."""
+    incomplete = f"This search was not complete: {one_line(result.degraded_reason) or 'a part of the index is missing'}"
+    if result.degraded and not result.hits:
+        note(incomplete)
     if result.state in WEAK and result.hits:
         note(WEAK[result.state])
+    elif result.state is SearchState.NOTHING_FOUND and result.degraded:
+        note("Nothing was found in what could be searched.")
     elif result.state in ADVICE:
         note(ADVICE[result.state])
     print_hits(result.hits, explain=explain)
-    if result.degraded:
-        note(f"This search was not complete: {one_line(result.degraded_reason) or 'a part of the index is missing'}")
+    if result.degraded and result.hits:
+        note(incomplete)
 
 
 def print_hits(hits: Iterable[SearchHit], *, explain: bool = False) -> None:
@@ -50,8 +57,8 @@ def grep_lines(hit: SearchHit, *, explain: bool = False) -> Iterator[Line]:
 
 
 def grep_line(hit: SearchHit, *, explain: bool = False) -> Line:
-    """One hit on one line, `path:40: heading: snippet`; the place is the first line where there are lines."""
-    first = _first_line(hit)
+    """One hit on one line, `path:40: heading: snippet`; the place is the line of the first match in the snippet."""
+    first = _line_of_match(hit)
     where = one_line(location_text(tuple(place for place in hit.locator if not first or place.kind not in LINES)))
     parts = [one_line(hit.path), first, f" {where}" if first and where else where, _shown(hit)]
     told = f"  [{_score(hit)}; {explanation_text(hit.explanation)}]" if explain else ""
@@ -98,9 +105,24 @@ def _shown(hit: SearchHit) -> str:
     return f" {flowing(hit.snippet).strip()}"
 
 
-def _first_line(hit: SearchHit) -> str:
-    starts = (place.start for place in hit.locator if place.kind in LINES)
-    return next((str(start) for start in starts if start is not None), "")
+def _line_of_match(hit: SearchHit) -> str:
+    """The line of the first match that is shown; the first of the passage where that cannot be told exactly.
+
+    A snippet is a stretch of the passage on one line. Where it stands but once in the passage, and each line of that is
+    a line of the file, it tells where the match is.
+    """
+    lines = next((place for place in hit.locator if place.kind in LINES and place.start is not None), None)
+    if lines is None or lines.start is None:
+        return ""
+    shown = hit.snippet.removeprefix(ELLIPSIS).removesuffix(ELLIPSIS)
+    words = [(found.group(), hit.text.count("\n", 0, found.start())) for found in re.finditer(r"\S+", hit.text)]
+    flat = " ".join(word for word, _ in words)
+    at = flat.find(shown)
+    whole_lines = lines.end is not None and lines.end - lines.start == hit.text.count("\n")
+    if not hit.marks or not whole_lines or at < 0 or flat.find(shown, at + 1) >= 0:
+        return str(lines.start)
+    mark = at + hit.marks[0][0] - (len(ELLIPSIS) if hit.snippet.startswith(ELLIPSIS) else 0)
+    return str(lines.start + words[flat.count(" ", 0, mark)][1])
 
 
 def _score(hit: SearchHit) -> str:

@@ -83,7 +83,7 @@ _WORDS = {
     FileReason.PARTIAL: "in part",
     FileReason.EMPTY: "without text",
     FileReason.NEEDS_OCR: "needs recognition",
-    FileReason.UNSUPPORTED: "of no known kind",
+    FileReason.UNSUPPORTED: "not what is read",
     FileReason.TOO_BIG: "too big",
     FileReason.DENIED: "closed to you",
     FileReason.VANISHED: "gone meanwhile",
@@ -118,7 +118,9 @@ _HINTS = {
         "Where its engine is missing, install it; for other scripts install OCRmyPDF and set `backend` to `ocrmypdf`."
     ),
     FileReason.ENCRYPTED: "Save a copy without a password.",
-    FileReason.UNSUPPORTED: "Save it in a format that is read; `openmind plugins` lists them.",
+    FileReason.UNSUPPORTED: (
+        "Give it the extension of what it is, or save it in a format that is read; `openmind plugins` lists them."
+    ),
     FileReason.TOO_BIG: "Divide it, or raise the limit where one of the configuration is named.",
     FileReason.DENIED: "Allow yourself to read it; the next run tries again.",
     FileReason.VANISHED: "The next run looks again.",
