@@ -173,6 +173,7 @@ class MarkdownPage:
     def think(self, text: str) -> None:
         from rich.text import Text
 
+        self._stop()
         self._thought = True
         self._console.print(Text(block(text), style="dim italic"), end="", soft_wrap=True)
 
@@ -221,9 +222,11 @@ class MarkdownPage:
             self._drawn_at = self.clock()
 
     def _set(self, text: str) -> None:
-        """Print blocks for good."""
-        if self._live is not None:
-            self._live.update(self._markdown(""))
+        """Print blocks for good.
+
+        Nothing may be redrawn meanwhile: a frame of Live's own thread in between would erase lines of the block.
+        """
+        self._stop()
         if self._settled:
             self._console.print()
         self._console.print(self._markdown(text))
@@ -237,9 +240,7 @@ class MarkdownPage:
 
     def _stop(self) -> None:
         if self._live is not None:
-            self._live.update(
-                self._markdown("")
-            )  # stopping draws the block once more, and whole: it is set for good next
+            self._live.update(self._markdown(""))  # for stopping draws once more
             self._live.stop()
         self._live = None
 
