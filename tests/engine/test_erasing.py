@@ -17,10 +17,12 @@ from openmind.application.recovering import sweeping
 from openmind.domain.control import Wish
 from openmind.domain.errors import NoSources, StoreFull
 from openmind.domain.ids import SourceId
+from openmind.domain.search import SearchState
 from openmind.testing.fakes.jobs import FakeProcesses
 from openmind_cli.main import main
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import Caches, Dataset
+from openmind_stores.sqlite.catalog import SqliteCatalog
 
 MARKER = "zanzibarquartz"
 KILLED_RUN = """
@@ -354,6 +356,47 @@ def test_a_removal_on_a_full_disk_says_what_was_removed_and_leaves_the_rest_to_t
     memory.index()
 
     assert left_on_disk(world.home) == []
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_removal_on_a_disk_that_is_full_to_the_last_byte_makes_its_own_room(
+    world, memory, other, monkeypatch, alone
+) -> None:
+    if alone:
+        [notes] = [source for source in memory.sources.list() if source.id != other.id]
+        memory.sources.remove(notes.id)
+    fill(world)
+    memory.index()
+    refusals = iter([True])
+    remove = SqliteCatalog.writing
+
+    def full_at_first(catalog: SqliteCatalog):
+        if next(refusals, False):
+            raise StoreFull("no space", hint="none")
+        return remove(catalog)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteCatalog, "writing", full_at_first)
+        assert memory.sources.remove(other.id).files_removed == 1
+
+    assert left_on_disk(world.home) == []
+    assert len(memory.search("heliotrope", limit=50).hits) == (0 if alone else 6)
+
+
+def test_a_removal_without_any_room_says_what_gives_some(memory, other, monkeypatch) -> None:
+    memory.index()
+
+    def full(_: SqliteCatalog) -> None:
+        raise StoreFull("no space", hint="none")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(SqliteCatalog, "writing", full)
+        for remove in (memory.sources.remove, memory.sources.dismiss):
+            with pytest.raises(StoreFull) as told:
+                remove(other.id)
+            assert "openmind flush" in told.value.hint
+
+    assert memory.search(MARKER).state is SearchState.OK
 
 
 def test_an_idle_run_takes_deleted_text_off_the_disk_once_nobody_reads_it_any_more(world, memory, monkeypatch) -> None:

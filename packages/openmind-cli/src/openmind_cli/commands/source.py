@@ -137,7 +137,7 @@ def remove(source: str, /, *, stop_job: Switch = False, json: Json = False) -> i
     with open_memory(create=False) as memory:
         if stop_job:
             memory.jobs.halt(within_s=STOP_S)
-        report = memory.sources.forget(find_source(memory, source))
+        report = memory.sources.forget(find_source(memory, source), make_room=True)
         interrupted = _is_interrupted(memory.sources.sweep)
         erased = memory.sources.is_erased()
     if json:

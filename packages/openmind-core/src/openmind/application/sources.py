@@ -23,6 +23,7 @@ from openmind.domain.errors import (
     SourceOverlaps,
     SourceUnreadable,
     StoreError,
+    StoreFull,
     UsageError,
 )
 from openmind.domain.ids import SourceId, new_source_id
@@ -40,6 +41,12 @@ PRETENDED = (b"/proc", b"/sys", b"/dev")
 """Where systems show their own state as if it were files; some of these never end, and reading others has effects."""
 IN_MEMORY = b"/dev/shm"
 """Holds files all the same: those that a person keeps off the disk."""
+
+
+NO_ROOM = (
+    "Free some disk space and try again; what was remembered before is as it was. `openmind flush` needs none, and "
+    "forgets what was read of every source."
+)
 
 
 @frozen(kw_only=True)
@@ -138,7 +145,7 @@ class SourceService:
             SourceNotFound
             JobActive, IndexingBusy: files are indexed, in the background or not.
         """
-        report = self.forget(source_id)
+        report = self.forget(source_id, make_room=True)
         self.sweep()
         return report
 
@@ -154,15 +161,30 @@ class SourceService:
             self._erase_elsewhere()
         return report
 
-    def forget(self, source_id: SourceId) -> RemovalReport:
+    def forget(self, source_id: SourceId, *, make_room: bool = False) -> RemovalReport:
         """The first part of it, in one short transaction.
 
         Vectors and words that nobody can find any more stay on the disk until the next sweep, or run.
 
+        Args:
+            source_id: the source.
+            make_room: give back what the passages take and nobody needs, where the disk is too full to forget.
+
         Raises:
             SourceNotFound
             JobActive, IndexingBusy: files are indexed, in the background or not.
+            StoreFull: there is no room to forget; nothing was.
         """
+        try:
+            return self._forget(source_id)
+        except StoreFull as full:
+            if make_room:  # forgetting needs room, too, and is what people do to get some
+                self._make_room(source_id)
+                with suppress(StoreFull):
+                    return self._forget(source_id)
+            raise StoreFull(full.message, hint=NO_ROOM) from full
+
+    def _forget(self, source_id: SourceId) -> RemovalReport:
         with self.storage.catalog.writing() as session:
             source = session.source(source_id)
             self.refuse_while_indexing(session)
@@ -179,6 +201,23 @@ class SourceService:
             files_removed=counts.files,
             chunks_removed=counts.chunks,
         )
+
+    def _make_room(self, source_id: SourceId) -> None:
+        """Give back what nobody needs: old versions, and the passages themselves where no other source has any.
+
+        They can be made again from the kept text.
+        """
+        chunks = self.storage.chunks
+        with self.storage.catalog.reading() as snapshot:
+            alone = all(source.id == source_id for source in snapshot.sources())
+            tables = [table.name for table in snapshot.tables()]
+        with suppress(StoreError, IndexingBusy), self.storage.index_lock():
+            chunks.discard_quarantined()
+            for table in tables:
+                if alone:
+                    chunks.drop(table)
+                else:
+                    chunks.clean(table, older_than_s=0.0)
 
     def sweep(self) -> None:
         """Take off the disk what removed sources left there; where that fails, the next run goes on with it."""

@@ -173,7 +173,7 @@ class IndexReport:
     """Files in the sources of kinds that nothing reads, by kind, most files first; no tally counts them."""
 
 
-RUN_DIED = "The process that indexed ended without a word."
+RUN_DIED = "The process that indexed ended without a word: it was ended by force, or had no room to write down why."
 """What is told of a run that did not tell itself how it ended."""
 STUCK_S = 60
 """A worker that is silent for longer than this has most likely hung."""
