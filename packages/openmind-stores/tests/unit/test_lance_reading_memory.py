@@ -2,7 +2,7 @@ from pathlib import Path
 
 from attrs import define
 from openmind.ports.chunk_store import CandidateQuery, ChunkFilter, WordsQuery
-from openmind.testing.contracts.chunk_store import EVERYTHING, TABLE, keys, row
+from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, TABLE, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import Caches
 from openmind_stores.lance.policy import UpkeepPolicy
