@@ -149,6 +149,24 @@ def test_a_refused_passage_is_told_of_and_not_tried_again_until_its_text_changes
         assert mended == [FileReason.OK, FileReason.OK]
 
 
+def test_refused_passages_are_tried_again_when_a_person_asks(world) -> None:
+    identity = world.use().identity
+    world.provider.embeddings = Refusing(identity=identity)
+    world.write("bad.txt", "poison")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        in_vain = memory.index(retry=True)
+        still = told(memory)
+        world.provider.embeddings = FakeEmbeddings(identity=identity)  # something changed in the server
+    with world.memory() as memory:
+        memory.index(retry=True)
+
+        assert [REFUSED in notice for notice in in_vain.notices] == [True]
+        assert still == [("bad.txt", REFUSED)]
+        assert (told(memory), memory.status().missing_vectors) == ([], 0)
+
+
 def test_a_passage_that_the_new_model_refuses_is_told_of_and_tried_again_with_the_next_model(world) -> None:
     world.write("bad.txt", "poison")
     with world.memory() as memory:

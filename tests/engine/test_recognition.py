@@ -199,3 +199,13 @@ def test_a_file_whose_reader_crashed_is_tried_again_once_it_is_touched(world, me
     run(memory, reader)
 
     assert reader.looked_at == ["scan.pdf"] * 2
+
+
+def test_a_file_whose_reader_crashed_is_tried_again_when_a_person_asks(world, memory) -> None:
+    world.write("scan.pdf", "12")
+    reader = Crashing()
+    run(memory, reader)
+
+    run(memory, reader, retry=True)
+
+    assert reader.looked_at == ["scan.pdf"] * 2

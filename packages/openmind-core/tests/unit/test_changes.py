@@ -54,6 +54,11 @@ def test_a_failure_that_may_pass_is_tried_again(reason: FileReason) -> None:
     assert classify(STAT, attrs.evolve(KNOWN, reason=reason), TODAY) is ChangeKind.RETRY
 
 
+@pytest.mark.parametrize("reason", [FileReason.CRASHED, FileReason.TIMEOUT])
+def test_a_failure_for_want_of_time_or_memory_is_tried_again_when_a_person_asks(reason: FileReason) -> None:
+    assert classify(STAT, attrs.evolve(KNOWN, reason=reason), TODAY, retry=True) is ChangeKind.RETRY
+
+
 @pytest.mark.parametrize("reason", [FileReason.DAMAGED, FileReason.CRASHED, FileReason.TIMEOUT, FileReason.ENCRYPTED])
 def test_a_failure_of_the_content_is_not_tried_again(reason: FileReason) -> None:
     failed = attrs.evolve(KNOWN, reason=reason, live_generation=None, chunk_count=0)

@@ -30,7 +30,7 @@ for name, line in JOBS:
 
 
 @app.default
-def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
+def index(*, accept_deletions: Switch = False, retry: Switch = False, json: Json = False) -> int:
     """Read what is new or changed in the sources.
 
     Files that have not changed are not read again. Ctrl-C keeps what was finished; the next run goes on from there.
@@ -40,10 +40,13 @@ def index(*, accept_deletions: Switch = False, json: Json = False) -> int:
     ----------
     accept_deletions
         Forget files that are gone or left out now, also where so many are gone at once that OpenMind would rather ask.
+    retry
+        Try again what was given up: passages that the embedding model refused, files that took too long to read or
+        whose reader crashed. For when something changed that OpenMind cannot see, as in the model server.
     """
     with stopped_by_ctrl_c() as control, open_memory() as memory:
         with shown_progress(quiet=json) as progress:
-            report = memory.index(progress=progress, control=control, accept_deletions=accept_deletions)
+            report = memory.index(progress=progress, control=control, accept_deletions=accept_deletions, retry=retry)
         trouble = memory.trouble()
         if any(trouble in notice for notice in report.notices):
             trouble = ""  # the first file that needed the engine has told it

@@ -84,7 +84,12 @@ class OpenMind:
         return self.upkeep(self)
 
     def index(
-        self, *, progress: EventSink = ignore, control: RunControl | None = None, accept_deletions: bool = False
+        self,
+        *,
+        progress: EventSink = ignore,
+        control: RunControl | None = None,
+        accept_deletions: bool = False,
+        retry: bool = False,
     ) -> IndexReport:
         """Bring memory up to date with the sources; see `IndexService.run`.
 
@@ -92,7 +97,7 @@ class OpenMind:
             IndexingBusy: another process is indexing, or a background job is unfinished.
         """
         self.jobs.refuse_beside_job()
-        return self.indexing.run(progress=progress, control=control, accept_deletions=accept_deletions)
+        return self.indexing.run(progress=progress, control=control, accept_deletions=accept_deletions, retry=retry)
 
     def search(
         self,

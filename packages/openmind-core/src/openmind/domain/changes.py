@@ -53,13 +53,20 @@ def reads_alike(known: str, today: str, *, ocr: bool = True) -> bool:
     return known == today or (DESCRIBED not in today and known.startswith(today + DESCRIBED))
 
 
-def classify(stat: FileStat, known: FileRecord | None, today: Reader) -> ChangeKind | None:
-    """Compare a file with its record; None means that nothing has to be done."""
+def classify(stat: FileStat, known: FileRecord | None, today: Reader, *, retry: bool = False) -> ChangeKind | None:
+    """Compare a file with its record; None means that nothing has to be done.
+
+    Args:
+        stat: of the file as it is.
+        known: what the catalog knows of it.
+        today: how it would be read.
+        retry: whether a person asks that what failed for want of time or memory be tried again.
+    """
     if known is None:
         return ChangeKind.NEW
     if not stat.looks_like(known.stat):
         return ChangeKind.CHANGED
-    if known.reason.retried:
+    if known.reason.retried or (retry and known.reason.retried_when_saved):
         return ChangeKind.RETRY
     if known.is_racy():
         return ChangeKind.SUSPECT

@@ -107,11 +107,12 @@ _BY_URGENCY = (
     FileReason.EMPTY,
     FileReason.OK,
 )
-_SAVE_IT = "Save it again, or `touch` it: the next run tries once more. If that is in vain, save it in another format."
+_ONCE_MORE = "`openmind index --retry` tries once more. If that is in vain, save it in another format."
 _HINTS = {
     FileReason.PARTIAL: (
         "The note says what is missing: divide what is too long, save again what is broken. Where recognition was off, "
-        "missing or ended, the next `openmind index` goes on once it can."
+        "missing or ended, the next `openmind index` goes on once it can; what the embedding model refused, "
+        "`openmind index --retry` tries again."
     ),
     FileReason.NEEDS_OCR: (
         "Where recognition is off, switch it on: `openmind source set ID --ocr`, and `[extraction.ocr] enabled`. "
@@ -125,8 +126,8 @@ _HINTS = {
     FileReason.DENIED: "Allow yourself to read it; the next run tries again.",
     FileReason.VANISHED: "The next run looks again.",
     FileReason.DAMAGED: "Open it in the program it came from and save it again, or fetch it again.",
-    FileReason.TIMEOUT: _SAVE_IT,
-    FileReason.CRASHED: _SAVE_IT,
+    FileReason.TIMEOUT: _ONCE_MORE,
+    FileReason.CRASHED: _ONCE_MORE,
     FileReason.PROVIDER: "Run `openmind index` again when the provider answers.",
 }
 _STATUS = {

@@ -61,6 +61,8 @@ class Discovery:
     """Versions of chunking and analyser, as records keep them."""
     max_bytes: int
     """Larger files are not read."""
+    retry: bool = False
+    """Whether files that failed for want of time or memory are planned, too."""
 
     def scan(self, source: Source, run_id: RunId, *, tick: Callable[[SourceScan], None]) -> SourceScan:
         """Plan one source.
@@ -184,7 +186,7 @@ class Discovery:
             ocr=info is not None and self.formats.recognises(info, source),
             max_bytes=self.max_bytes,
         )
-        kind = classify(found.stat, known, today)
+        kind = classify(found.stat, known, today, retry=self.retry)
         if kind is None:
             assert known is not None
             scan.unchanged[known.status.counted_unchanged] += 1

@@ -39,6 +39,8 @@ class IndexPass:
     attention: Attention
     accept: bool
     """Whether files that vanished in numbers may be forgotten."""
+    retry: bool
+    """Whether what was given up in an earlier run is tried again."""
     _scans: dict[SourceId, SourceScan] = field(factory=dict, init=False)
     _trouble: ProviderTrouble = field(
         default=Factory(lambda self: ProviderTrouble(self.log), takes_self=True), init=False
@@ -132,6 +134,7 @@ class IndexPass:
             formats=self.means.formats,
             layout=LAYOUT,
             max_bytes=self.means.max_file_bytes,
+            retry=self.retry,
         )
         unchanged: Counter[str] = Counter()
         for source in sources:
@@ -193,6 +196,7 @@ class IndexPass:
             embedding=self._embedding,
             sweeping=self._sweeping,
             trouble=self._trouble,
+            retry=self.retry,
         )
         return intake.take_in()
 
@@ -205,6 +209,7 @@ class IndexPass:
             log=self.log,
             heed=self.attention.heed_and_beat,
             left_out=self._trouble.refused_passages,
+            retry=self.retry,
         )
         if targets.filling is not None:
             error = later.fill(targets.live, targets.filling)

@@ -43,6 +43,8 @@ class Intake:
     embedding: Embedding
     sweeping: Sweeping
     trouble: ProviderTrouble
+    retry: bool
+    """Whether files that failed for want of time or memory are read again."""
     _batch: OpenBatch = field(default=Factory(lambda self: self._new_batch(), takes_self=True), init=False)
     _hostile: HostileReading = field(default=Factory(lambda self: self._new_reading(), takes_self=True), init=False)
     _triage: Triage = field(default=Factory(lambda self: self._new_triage(), takes_self=True), init=False)
@@ -208,6 +210,7 @@ class Intake:
             max_bytes=self.means.max_file_bytes,
             some_are_gone=any(scan.gone for scan in self.scans),
             may_describe=lambda: self._hostile.may_describe,
+            retry=self.retry,
         )
 
 

@@ -41,6 +41,7 @@ class IndexService:
         progress: EventSink = ignore,
         control: RunControl | None = None,
         accept_deletions: bool = False,
+        retry: bool = False,
         job_id: JobId | None = None,
     ) -> IndexReport:
         """Bring memory up to date with the sources.
@@ -49,6 +50,8 @@ class IndexService:
             progress: hears how far the run is.
             control: asked between files whether to pause or stop.
             accept_deletions: whether files that vanished in numbers may be forgotten.
+            retry: whether passages that the embedder refused, and files that took too long or whose reader crashed,
+                are tried again though nothing about them has changed.
             job_id: the background job that this run belongs to.
 
         Raises:
@@ -66,7 +69,7 @@ class IndexService:
         with self._storage.index_lock():
             log = self._begin(progress, job_id)
             attention = Attention(control=control or Uninterrupted(), log=log)
-            pass_ = IndexPass(means=self.means, log=log, attention=attention, accept=accept_deletions)
+            pass_ = IndexPass(means=self.means, log=log, attention=attention, accept=accept_deletions, retry=retry)
             try:
                 return self._noted(_ended(pass_, log))
             except KeyboardInterrupt:

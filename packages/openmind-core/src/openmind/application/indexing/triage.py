@@ -47,6 +47,8 @@ class Triage:
     """Whether the plan names files that are gone: only these can have moved."""
     may_describe: Callable[[], bool]
     """Whether pictures that lack their description can get it in this run."""
+    retry: bool
+    """Whether files that failed for want of time or memory are read again, also untouched."""
     now_ns: Callable[[], int] = time.time_ns
     _moved: set[FileId] = field(factory=set, init=False)
     """Files whose move waits in the open batch, so that no second file claims them."""
@@ -208,7 +210,8 @@ class Triage:
         return attrs.evolve(task, former=former) if task.info.described_by else attrs.evolve(task, packed=former)
 
     def _stays_as_it_is(self, known: FileRecord, task: FileTask) -> bool:
-        is_for_another_try = known.reason.retried_when_saved and known.stat.mtime_ns != task.stat.mtime_ns
+        is_asked_for = self.retry or known.stat.mtime_ns != task.stat.mtime_ns
+        is_for_another_try = known.reason.retried_when_saved and is_asked_for
         return known.content_hash == task.content_hash and not is_for_another_try and self._is_current(known, task)
 
     def _is_current(self, known: FileRecord, task: FileTask) -> bool:

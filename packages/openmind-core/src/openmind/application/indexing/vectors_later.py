@@ -42,6 +42,8 @@ class VectorsLater:
     """Called between batches; raises to end the work, which goes on with the next run."""
     left_out: Callable[[FileRecord, RefusedPassages], None] = lambda record, refused: None
     """Hears of a file with passages that the embedder cannot take."""
+    retry: bool = False
+    """Whether passages that it refused in an earlier run are tried again."""
     clock: Callable[[], float] = time.monotonic
     _ahead: int = field(default=0, init=False)
     """Vectors of the group at hand that were counted as they came."""
@@ -80,7 +82,7 @@ class VectorsLater:
         if live.embedder is None:
             return None  # the run has told why
         with self.catalog.reading() as snapshot:
-            wanted = sum(file.missing_vectors for page in _pages(snapshot) for file in page if not is_given_up(file))
+            wanted = sum(file.missing_vectors for page in _pages(snapshot) for file in page if not self._is_given_up(file))
         self.log.count(vectors_wanted=wanted)
         after: FileId | None = None
         while True:
@@ -90,10 +92,13 @@ class VectorsLater:
             if not files:
                 return None
             after = files[-1].id
-            for group in _groups([file for file in files if not is_given_up(file)]):
+            for group in _groups([file for file in files if not self._is_given_up(file)]):
                 error = self._complete(live, live.embedder, group)
                 if error is not None:
                     return error
+
+    def _is_given_up(self, file: FileRecord) -> bool:
+        return not self.retry and is_given_up(file)
 
     def _fill(
         self, live: Target, filling: Target, embedder: EmbeddingProvider, files: Sequence[FileRecord]
