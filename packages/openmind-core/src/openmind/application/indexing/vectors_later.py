@@ -82,7 +82,9 @@ class VectorsLater:
         if live.embedder is None:
             return None  # the run has told why
         with self.catalog.reading() as snapshot:
-            wanted = sum(file.missing_vectors for page in _pages(snapshot) for file in page if not self._is_given_up(file))
+            wanted = sum(
+                file.missing_vectors for page in _pages(snapshot) for file in page if not self._is_given_up(file)
+            )
         self.log.count(vectors_wanted=wanted)
         after: FileId | None = None
         while True:
