@@ -42,7 +42,7 @@ export class OpenMind {
     }
     /** Whether the server lives. Needs no token. */
     async health(options = {}) {
-        const response = await this.#fetch(`${this.#baseUrl}/health`, { ...options });
+        const response = await this.#reach(`${this.#baseUrl}/health`, { ...options });
         if (!response.ok)
             throw await failure(response);
         return (await response.json());
@@ -166,7 +166,7 @@ export class OpenMind {
         const headers = { Authorization: `Bearer ${await this.#token()}` };
         if (body !== undefined)
             headers["Content-Type"] = "application/json";
-        const response = await this.#fetch(`${this.#baseUrl}/api/v1${path}`, {
+        const response = await this.#reach(`${this.#baseUrl}/api/v1${path}`, {
             method,
             headers,
             ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -175,6 +175,17 @@ export class OpenMind {
         if (!response.ok)
             throw await failure(response);
         return response;
+    }
+    async #reach(url, request) {
+        try {
+            return await this.#fetch(url, request);
+        }
+        catch (error) {
+            if (request.signal?.aborted)
+                throw error;
+            const hint = "`openmind serve` starts it; `baseUrl` says where it is.";
+            throw new OpenMindError(`Nothing answers at ${this.#baseUrl}`, "server.unreachable", 0, hint);
+        }
     }
 }
 const KNOWN = new Set(["meta", "delta", "reasoning", "sources", "done"]);

@@ -59,7 +59,7 @@ export class OpenMind {
 
   /** Whether the server lives. Needs no token. */
   async health(options: Abortable = {}): Promise<api.Health> {
-    const response = await this.#fetch(`${this.#baseUrl}/health`, { ...options });
+    const response = await this.#reach(`${this.#baseUrl}/health`, { ...options });
     if (!response.ok) throw await failure(response);
     return (await response.json()) as api.Health;
   }
@@ -207,7 +207,7 @@ export class OpenMind {
   async #send(method: Method, path: string, body: unknown, options: Abortable): Promise<Response> {
     const headers: Record<string, string> = { Authorization: `Bearer ${await this.#token()}` };
     if (body !== undefined) headers["Content-Type"] = "application/json";
-    const response = await this.#fetch(`${this.#baseUrl}/api/v1${path}`, {
+    const response = await this.#reach(`${this.#baseUrl}/api/v1${path}`, {
       method,
       headers,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -215,6 +215,16 @@ export class OpenMind {
     });
     if (!response.ok) throw await failure(response);
     return response;
+  }
+
+  async #reach(url: string, request: RequestInit): Promise<Response> {
+    try {
+      return await this.#fetch(url, request);
+    } catch (error) {
+      if (request.signal?.aborted) throw error;
+      const hint = "`openmind serve` starts it; `baseUrl` says where it is.";
+      throw new OpenMindError(`Nothing answers at ${this.#baseUrl}`, "server.unreachable", 0, hint);
+    }
   }
 }
 

@@ -43,18 +43,24 @@ def _operation(method: str, path: str, operation: Node, schemas: Node) -> str:
     for parameter in cast(list[Node], operation.get("parameters", [])):
         schema = {key: value for key, value in _node(parameter, "schema").items() if key != "type"}
         parts.append(_row(f"{parameter['name']} ({parameter['in']})", str(schema or "")))
-    body = operation.get("requestBody")
-    if body is not None:
-        reference = _node(_node(_node(cast(Node, body), "content"), "application/json"), "schema")
-        fields = _node(schemas, str(reference["$ref"]).rpartition("/")[2])
-        required = cast(list[str], fields.get("required", []))
-        for name, kind in _node(fields, "properties").items():
-            parts.append(_row(f"{name}{'' if name in required else '?'}", _shown(cast(Node, kind))))
+    parts += _body(cast(Node, operation.get("requestBody", {})), schemas)
     answers = " · ".join(
         f"{status} {escape(str(cast(Node, response)['description']))}"
         for status, response in sorted(_node(operation, "responses").items())
     )
     return "\n".join([*_table(parts), f"<p><small>{answers}</small></p>"])
+
+
+def _body(body: Node, schemas: Node) -> Iterator[str]:
+    """A row for each field; of a body without named fields, as routes of other packages may take, one for the whole."""
+    for media, content in cast(Node, body.get("content", {})).items():
+        schema = cast(Node, cast(Node, content).get("schema", {}))
+        fields = cast(Node, schemas.get(str(schema.get("$ref", "")).rpartition("/")[2], schema))
+        required = cast(list[str], fields.get("required", []))
+        for name, kind in cast(Node, fields.get("properties", {})).items():
+            yield _row(f"{name}{'' if name in required else '?'}", _shown(cast(Node, kind)))
+        if "properties" not in fields:
+            yield _row(f"body ({media})", _shown(fields))
 
 
 def _table(parts: list[str]) -> Iterator[str]:

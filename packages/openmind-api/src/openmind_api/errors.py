@@ -13,7 +13,7 @@ from openmind.domain.errors import OpenMindError, TooBusy
 from openmind.domain.problems import error_object, status_of
 
 from openmind_api import problems
-from openmind_api.bodies import worded
+from openmind_api.bodies import BODY, located, worded
 from openmind_api.problems import Refusal
 from openmind_api.refused import Refused
 
@@ -25,7 +25,7 @@ OURS = {
 }
 BAD_REQUEST = 400
 DATA = "data"
-"""What Litestar calls a body that is not there."""
+"""What Litestar calls a body."""
 
 AnyRequest = Request[object, object, State]
 BugSink = Callable[[str, BaseException], None]
@@ -84,8 +84,8 @@ def on_http_exception(_: AnyRequest, error: HTTPException) -> Response[bytes]:
             problems.BUG,
             status=error.status_code,
             code=f"http.{error.status_code}",
-            title=error.detail,
-            detail=error.detail,
+            title=str(error.detail),
+            detail=str(error.detail),
         )
     return respond(known, error.headers or {})
 
@@ -101,11 +101,17 @@ def _problem(body: Object, status: int, headers: Mapping[str, str]) -> Response[
 
 def _places(error: HTTPException) -> list[tuple[str, str]]:
     """Find the fields that are wrong in what Litestar tells."""
+    entries = error.extra if isinstance(error.extra, list) else []
     places = [
-        ("body", "it is missing")
-        if entry.get("key") == DATA
-        else (str(entry.get("key", "body")), worded(str(entry.get("message", error.detail))))
-        for entry in (error.extra if isinstance(error.extra, list) else [])
+        _place(str(entry.get("key", BODY)), str(entry.get("message", error.detail)))
+        for entry in entries
         if isinstance(entry, dict)
     ]
-    return places or [("body", error.detail)]
+    return places or [(BODY, str(error.detail))]
+
+
+def _place(key: str, message: str) -> tuple[str, str]:
+    if key != DATA:
+        return key, worded(message)
+    missing = message == repr(DATA)  # the key that a dictionary did not have
+    return (BODY, "it is missing") if missing else located(message)

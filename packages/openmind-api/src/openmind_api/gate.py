@@ -42,7 +42,8 @@ UNLESS_SAID = (
     (b"cache-control", b"no-store"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
 )
-SET_HERE = frozenset({name for name, _ in ALWAYS} | {b"x-request-id"})
+SET_HERE = frozenset({name for name, _ in ALWAYS} | {b"x-request-id", b"set-cookie", b"access-control-allow-origin"})
+"""Headers that no route decides on, whoever added it; there are no cookies, and origins are those of the command."""
 ANSWERED = "answered"
 """In the state of a request that the connection has answered, and written down, since it turned into no HTTP."""
 EXPOSED = b"X-Request-ID, Retry-After, ETag"

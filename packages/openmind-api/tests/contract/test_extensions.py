@@ -6,7 +6,7 @@ from typing import Annotated
 
 import msgspec
 import pytest
-from litestar import Router, get, post
+from litestar import Response, Router, get, post
 from litestar.params import JSONBody, Parameter
 from openmind.domain.errors import UsageError
 from openmind_api.bodies import StrictBody
@@ -49,6 +49,12 @@ def greet(data: JSONBody[Greeting]) -> dict[str, str]:
     return {"hello": data.name}
 
 
+@post("/numbers", sync_to_thread=False)
+def numbers(data: JSONBody[dict[str, int]]) -> Response[dict[str, int]]:
+    """Take a body without named fields, and try to decide on what is not for a route to decide."""
+    return Response(data, headers={"Access-Control-Allow-Origin": "*", "Set-Cookie": "a=b"})
+
+
 @get("/wants", sync_to_thread=False)
 def wants(unknown_thing: Annotated[object, "what is this"]) -> str:
     """Ask for something that nobody gives."""
@@ -59,7 +65,7 @@ def wants(unknown_thing: Annotated[object, "what is this"]) -> str:
 def acme(monkeypatch) -> ModuleType:
     """A package with routes of all sorts."""
     module = ModuleType("acme_routes")
-    module.router = Router("/", route_handlers=[count, fails, breaks, exits, greet])
+    module.router = Router("/", route_handlers=[count, fails, breaks, exits, greet, numbers])
     module.handler = get("/", sync_to_thread=False)(lambda: "alone")
     module.nothing = 7
     monkeypatch.setitem(sys.modules, "acme_routes", module)
@@ -92,6 +98,36 @@ def test_a_route_that_ends_the_program_is_a_bug_of_its_package(world, acme) -> N
     id = response.headers["x-request-id"]
     [bug, line] = [entry for entry in world.log if entry["request_id"] == id]
     assert (bug["event"], line["status"]) == ("bug", 500)
+
+
+def test_a_body_of_any_shape_is_in_the_docs_and_wrong_ones_are_told_by_their_place(world, acme) -> None:
+    world.routes = {"acme": "acme_routes:router"}
+
+    with world.served() as api:
+        page = api.http.get("/docs")
+        wrong, list_, none = (api.http.post("/api/v1/x/acme/numbers", **body) for body in WRONG_NUMBERS)
+
+    assert page.status_code == 200
+    assert "/api/v1/x/acme/numbers" in page.text
+    assert "body (application/json)" in page.text
+    assert [answer.json()["errors"][0] for answer in (wrong, list_, none)] == [
+        {"path": "body", "message": "expected `int`, got `str`"},
+        {"path": "body", "message": "expected `object`, got `array`"},
+        {"path": "body", "message": "it is missing"},
+    ]
+
+
+WRONG_NUMBERS = ({"json": {"a": "x"}}, {"json": [1]}, {"headers": {"Content-Type": "application/json"}})
+
+
+def test_no_route_opens_the_answers_to_other_origins_or_sets_cookies(world, acme) -> None:
+    world.routes = {"acme": "acme_routes:router"}
+
+    with world.served() as api:
+        answer = api.post("/x/acme/numbers", {"a": 1})
+
+    assert answer.json() == {"a": 1}
+    assert not {"access-control-allow-origin", "set-cookie"} & set(answer.headers)
 
 
 def test_its_failures_look_like_ours(world, acme) -> None:

@@ -558,7 +558,7 @@ def test_files_are_listed_with_the_reason_why_they_are_not_searchable(world) -> 
         empty = api.get("/files", params={"status": "empty"}).json()
         source = everything["files"][0]["source_id"]
         of_source = api.get("/files", params={"source_id": source}).json()
-        of_nobody = api.get("/files", params={"source_id": "src_000000000000"}).json()
+        of_nobody = api.get("/files", params={"source_id": "src_000000000000"})
 
     assert {file["file_name"] for file in everything["files"]} == {"rent.md", "bread.md", "heliotrope.txt", "empty.md"}
     assert everything["next"] is None
@@ -567,7 +567,7 @@ def test_files_are_listed_with_the_reason_why_they_are_not_searchable(world) -> 
         ("empty.md", "skipped", "empty")
     ]
     assert of_source == everything
-    assert of_nobody == {"files": [], "next": None}
+    problem(of_nobody, 404, "source.not_found")
 
 
 def test_files_come_in_pages(shared) -> None:

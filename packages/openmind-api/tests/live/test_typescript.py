@@ -148,6 +148,18 @@ def test_failures_are_errors_with_code_and_hint(shared) -> None:
     ]
 
 
+def test_where_no_server_answers_the_error_says_so_and_what_to_do(shared) -> None:
+    code = """
+        const nobody = new OpenMind({ baseUrl: "http://127.0.0.1:1", token: () => "any" });
+        for (const attempt of [() => nobody.health(), () => nobody.search("x")]) {
+          try { await attempt(); }
+          catch (error) { print([error instanceof OpenMindError, error.code, error.hint !== ""]); }
+        }
+    """
+
+    assert node(code, shared.port) == [[True, "server.unreachable", True]] * 2
+
+
 def test_it_manages_sources_indexing_and_models(world, api) -> None:
     code = """
         const source = await openmind.addSource(process.argv.at(-1));

@@ -41,7 +41,7 @@ def document_chunks(
     return {"id": record.id, **page_of(chunks, total=record.chunk_count, start=start)}
 
 
-@get("/files", sync_to_thread=True, responses=answers(replies.Files))
+@get("/files", sync_to_thread=True, responses=answers(replies.Files) | fails(404))
 def files(
     live: Live,
     status: Annotated[str | None, REASON] = None,

@@ -80,8 +80,11 @@ class DocumentService:
 
         Raises:
             SourceDisabled: this very source is not.
+            SourceNotFound: there is no such source.
         """
         with self.storage.catalog.reading() as snapshot:
+            if source_id is not None:
+                snapshot.source(source_id)
             disabled = {source.id for source in snapshot.sources() if not source.enabled}
         if source_id in disabled:
             raise SourceDisabled.of(str(source_id))
