@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 from openmind import open_memory
+from openmind.adapters.home import Home
+from openmind.adapters.toml_config import ConfigFile
 from openmind.domain.documents import DocumentFacts, Place, Segment
+from openmind.domain.errors import PluginError
 from openmind.domain.models import EmbedderIdentity, EmbeddingRole
 from openmind.domain.vectors import Vectors
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.ports.extractor import Blob, ExtractorInfo
+from openmind.ports.storage import Storage
 from openmind.testing.fakes.models import FakeEmbeddings, FakeProvider
 
 
@@ -30,6 +34,7 @@ def raising(error: BaseException) -> Iterator[object]:
 WAYS: dict[str, Callable[[], Iterator[object]]] = {
     "raises": lambda: raising(RuntimeError("boom")),
     "exits": lambda: raising(SystemExit(3)),
+    "panics": lambda: raising(BaseException("panicked")),
     "recurses": lambda: raising(RecursionError("too deep")),
     "runs out of memory": lambda: raising(MemoryError()),
     "yields text": lambda: iter(["just text"]),
@@ -74,6 +79,22 @@ def test_an_extractor_that_misbehaves_costs_its_file_alone(way: str, tmp_path: P
         assert memory.search("otter").hits[0].file_name == "c.txt"
         assert memory.status().files == 3
         assert memory.index().run.tally.indexed == 0
+
+
+def test_a_storage_that_cannot_be_made_names_its_package(tmp_path: Path) -> None:
+    def panics(home: Path) -> Storage:
+        raise BaseException("no attic")
+
+    plugins = load_plugins()
+    plugins.stores.let_in("attic", "openmind-attic")
+    plugins.stores.add("attic", panics)
+    home = tmp_path / "home"
+    Home.at(home).create()
+    ConfigFile(home / "config.toml").update({("storage", "name"): "attic"})
+
+    told = "store “attic” of openmind-attic cannot be opened: BaseException: no attic"
+    with pytest.raises(PluginError, match=told), open_memory(home, plugins=plugins):
+        pass
 
 
 def test_an_extractor_of_another_package_runs_where_it_can_be_ended_whatever_it_says(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class AskRun:
                     if self._closed:
                         break
                     self._tell(event)
-        except Exception as error:  # noqa: BLE001  the main of a thread: whoever reads raises it in its place
+        except BaseException as error:  # noqa: BLE001  the main of a thread: whoever reads raises it in its place
             self._tell(End(error))
         finally:
             self.done()

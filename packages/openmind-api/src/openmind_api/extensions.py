@@ -10,6 +10,7 @@ from litestar.di import NamedDependency, Provide
 from litestar.params import SkipValidation
 from litestar.types import ControllerRouterHandler
 from openmind.application.memory import OpenMind
+from openmind.domain.foreign_errors import named
 from openmind.live import LiveMemory
 from openmind.plugins.registries import Registered
 
@@ -34,10 +35,11 @@ def load_extensions(entries: Mapping[str, Registered[str]], dependencies: Mappin
         try:
             router = _router(entry)
             Litestar([router], dependencies=dict(dependencies), openapi_config=None, logging_config=None)
-        except Exception as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
             broken.append(
-                f"The routes “{entry.name}” of the package {entry.distribution} cannot be served "
-                f"({type(error).__name__}: {error})"
+                f"The routes “{entry.name}” of the package {entry.distribution} cannot be served ({named(error)})"
             )
         else:
             routers.append(router)

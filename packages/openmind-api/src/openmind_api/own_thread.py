@@ -20,7 +20,7 @@ async def in_own_thread(work: Callable[[], T]) -> T:
     def run() -> None:
         try:
             result = work()
-        except Exception as error:  # noqa: BLE001  the main of a thread: whoever waits raises it in its place
+        except BaseException as error:  # noqa: BLE001  the main of a thread: whoever waits raises it in its place
             told = error
             finish = lambda: outcome.set_exception(told)  # noqa: E731
         else:

@@ -168,9 +168,12 @@ def test_its_routes_are_in_the_schema_and_need_the_bearer(world, acme) -> None:
         ("acme", "acme_gone:router"),
         ("acme", "acme_routes:gone"),
         ("acme", "acme_routes:nothing"),
+        ("acme", "acme_panics:router"),
     ],
 )
-def test_broken_routes_are_named_and_left_out(world, acme, name, target) -> None:
+def test_broken_routes_are_named_and_left_out(world, acme, name, target, tmp_path, monkeypatch) -> None:
+    (tmp_path / "acme_panics.py").write_text("raise BaseException('panicked')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
     world.routes = {name: target, "good": "acme_routes:router"}
 
     with world.served() as api:

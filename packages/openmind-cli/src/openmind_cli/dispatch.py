@@ -2,17 +2,22 @@
 
 import difflib
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from importlib.metadata import version
+from typing import cast
 
 from cyclopts import App, CycloptsError, RepeatArgumentError, UnknownOptionError, UnusedCliTokensError
 from openmind.domain.errors import OpenMindError, PluginError, UsageError
+from openmind.domain.foreign_errors import named as named_error
+from openmind.domain.foreign_errors import words_of
 from openmind.installed import installed_plugins
 from openmind.plugins.registries import CommandEntry, Registered
 
 from openmind_cli.commands import COMMANDS
 from openmind_cli.exit_codes import OK
 
+MOST_EXIT_CODE = 255
+"""The system has no room for more."""
 OWN = frozenset(name for name, _, _ in COMMANDS)
 Strangers = Mapping[str, Registered[CommandEntry]]
 """The commands of other packages, by name."""
@@ -42,9 +47,11 @@ def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plu
         code = app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
     except CycloptsError as error:
         raise UsageError(_sentence(error), hint=_hint(error, named)) from error
-    except (OpenMindError, BrokenPipeError):
+    except (OpenMindError, BrokenPipeError, KeyboardInterrupt):
         raise
-    except Exception as error:
+    except SystemExit as end:
+        code = _last_word(end, strangers.get(named or ""))
+    except BaseException as error:
         stranger = strangers.get(named or "")
         if stranger is None:
             raise
@@ -55,16 +62,30 @@ def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plu
     return _exit_code(code, strangers.get(named or ""))
 
 
+def _last_word(end: SystemExit, stranger: Registered[CommandEntry] | None) -> object:
+    """The exit code of a command that ends the process; a text instead of one says why it cannot go on."""
+    if stranger is None or not isinstance(end.code, str):
+        return end.code
+    raise PluginError(
+        f"The command “{stranger.name}” of the package {stranger.distribution} ended: {words_of(end)}"
+    ) from None
+
+
 def _exit_code(code: object, stranger: Registered[CommandEntry] | None) -> int:
     """What a command returned; of one from another package it may be anything."""
-    if code is None or isinstance(code, int):
-        return code or OK
+    if code is None:
+        return OK
+    is_number = isinstance(code, int) and not isinstance(code, bool)
+    if is_number and cast(int, code) in range(MOST_EXIT_CODE + 1):
+        return cast(int, code)
     if stranger is None:
         return OK
+    told = str(code) if is_number else type(code).__name__
+    if isinstance(code, Coroutine):
+        code.close()  # nobody waits for it, of which Python would complain
     raise PluginError(
-        f"The command “{stranger.name}” of the package {stranger.distribution} returned {type(code).__name__} and not "
-        "an exit code",
-        hint="Update that package: a command returns a number, or nothing.",
+        f"The command “{stranger.name}” of the package {stranger.distribution} returned {told} and not an exit code",
+        hint=f"Update that package: a command returns a number from 0 to {MOST_EXIT_CODE}, or nothing.",
     )
 
 
@@ -91,10 +112,12 @@ def _check_command(name: str, strangers: Strangers) -> None:
     module, _, attribute = entry.value.target.partition(":")
     try:
         getattr(importlib.import_module(module), attribute)
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
         raise PluginError(
             f"The command “{name}” of the package {entry.distribution} cannot be loaded "
-            f"from {entry.value.target}: {type(error).__name__}: {error}"[:300],
+            f"from {entry.value.target}: {named_error(error)}",
             hint="Update that package or uninstall it; `openmind plugins` lists what is installed.",
         ) from error
 

@@ -16,7 +16,7 @@ def guarded(arguments: list[str], run: Callable[[list[str]], int] = dispatch) ->
     try:
         code = run(arguments)
         sys.stdout.flush()
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001  a process main: no one is owed a traceback
+    except BaseException as error:  # noqa: BLE001  a process main: no one is owed a traceback
         return _failed(error, as_json=wants_json(arguments))
     return code
 
@@ -27,7 +27,7 @@ def wants_json(arguments: list[str]) -> bool:
     return "--json" in options
 
 
-def _failed(error: Exception | KeyboardInterrupt, *, as_json: bool) -> int:
+def _failed(error: BaseException, *, as_json: bool) -> int:
     """Tell what happened; the answer is the exit code."""
     # Not at the top: what is good needs no words for what is not.
     from openmind_cli import failures

@@ -89,7 +89,17 @@ def test_a_command_of_another_package_runs(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     ("body", "told"),
-    [("1 / 0", "of the package openmind-acme failed (ZeroDivisionError)"), ("return 'done'", "returned str and not")],
+    [
+        ("1 / 0", "of the package openmind-acme failed (ZeroDivisionError)"),
+        ("raise BaseException", "of the package openmind-acme failed (BaseException)"),
+        ("raise GeneratorExit", "of the package openmind-acme failed (GeneratorExit)"),
+        ("raise SystemExit('no song')", "of the package openmind-acme ended: no song"),
+        ("return 'done'", "returned str and not"),
+        ("return True", "returned bool and not"),
+        ("return 256", "returned 256 and not"),
+        ("return -1", "returned -1 and not"),
+        ("async def sing(): pass\n    return sing()", "returned coroutine and not"),
+    ],
 )
 def test_a_command_of_another_package_that_fails_names_it(
     body: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -105,7 +115,28 @@ def test_a_command_of_another_package_that_fails_names_it(
 
     found = failure_object(caught.value)
     assert found["code"] == "plugin.broken"
-    assert ("Details are in" in str(found["hint"])) == (body == "1 / 0")
+    assert ("Details are in" in str(found["hint"])) == ("failed" in told)
+
+
+@pytest.mark.parametrize(("end", "code"), [("SystemExit", 0), ("SystemExit(0)", 0), ("SystemExit(7)", 7)])
+def test_a_command_of_another_package_may_end_the_process(
+    end: str, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acme_ends.py").write_text(f"def run():\n    raise {end}\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.delitem(sys.modules, "acme_ends", raising=False)
+
+    assert dispatch(["acme"], lambda: stranger("acme_ends:run")) == code
+
+
+def test_a_command_that_panics_when_it_is_loaded_names_its_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "acme_panics.py").write_text("raise BaseException('panicked')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    with pytest.raises(PluginError, match="openmind-acme cannot be loaded from acme_panics:run: BaseException: pan"):
+        dispatch(["acme"], lambda: stranger("acme_panics:run"))
 
 
 @pytest.mark.parametrize("target", ["acme_is_not_installed:run", "json:no_such_attribute", "nonsense"])

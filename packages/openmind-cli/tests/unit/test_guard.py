@@ -50,6 +50,18 @@ def test_with_json_an_error_is_the_error_object_on_standard_output(capsys: pytes
     }
 
 
+@pytest.mark.parametrize("error", [BaseException("panic"), GeneratorExit(), SystemExit("bye")])
+def test_nothing_whatever_gets_past_it(
+    error: BaseException, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("OPENMIND_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    assert guarded(["search", "--json"], failing(error)) == 1
+
+    assert json.loads(capsys.readouterr().out)["code"] == "internal"
+
+
 def test_an_interruption_is_130(capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded([], failing(KeyboardInterrupt())) == 130
     assert "Interrupted" in capsys.readouterr().err

@@ -22,6 +22,7 @@ from openmind.domain.config import Config, ExtractionConfig, ImagesConfig, OcrCo
 from openmind.domain.documents import check_part
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
+from openmind.domain.foreign_errors import named, words_of
 from openmind.domain.paths import name_of
 from openmind.domain.plugins import OURS
 from openmind.domain.recognition import PageNews, PageText, picture_name
@@ -86,19 +87,19 @@ class IsolatedReading:
             yield failure_to_wire(failure), b""
         except OpenMindError as error:
             yield failure_to_wire(ExtractionFailed(error.message, reason=FileReason.CRASHED, hint=error.hint)), b""
-        except MemoryError:
-            raise  # the process is of no more use
-        except Exception as error:  # noqa: BLE001  parsers raise anything when a file is broken
+        except (MemoryError, GeneratorExit):
+            raise  # the process is of no more use, or its work not wanted any more
+        except BaseException as error:  # noqa: BLE001  parsers raise anything when a file is broken
             yield failure_to_wire(self._broken(str(request.message["extractor"]), error)), b""
 
-    def _broken(self, name: str, error: Exception) -> ExtractionFailed:
+    def _broken(self, name: str, error: BaseException) -> ExtractionFailed:
         """Blame the file for what our own extractors raise, and the package for what those of another one do."""
         package = self.registry.registered(name).distribution
         if package in OURS:
             told = f"the file is broken: its reader could make no sense of it{_in_its_words(error)}"
             return ExtractionFailed(told[:200], reason=FileReason.DAMAGED)
         # Whoever wrote the package looks for the name of the exception.
-        told = f"the extractor “{name}” of the package {package} failed: {type(error).__name__}: {error}"[:300]
+        told = f"the extractor “{name}” of the package {package} failed: {named(error)}"
         return ExtractionFailed(told, reason=FileReason.CRASHED)
 
     def _extractor(self, name: str, *, ocr: bool, defer: bool) -> Extractor:
@@ -124,7 +125,7 @@ class IsolatedReading:
                 raise
             except OpenMindError as error:
                 raise ExtractionFailed(error.message, reason=FileReason.NEEDS_OCR, hint=error.hint) from error
-            except Exception as error:
+            except BaseException as error:
                 told = f"the OCR engine “{backend}” does not start{_in_its_words(error)}"[:300]
                 raise ExtractionFailed(told, reason=FileReason.NEEDS_OCR) from error
         return _PatientEngine(self._engine, self.recognise)
@@ -156,9 +157,9 @@ class IsolatedReading:
         return OcrText(text=read.text, confidence=read.confidence, warning=read.warning)
 
 
-def _in_its_words(error: Exception) -> str:
+def _in_its_words(error: BaseException) -> str:
     """Quote what a library says, as far as it says anything."""
-    told = " ".join(str(error).split()).strip("'")
+    told = words_of(error).strip("'")
     return f" (“{told}”)" if told else ""
 
 

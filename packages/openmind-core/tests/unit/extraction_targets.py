@@ -103,6 +103,18 @@ def _killed_in_book(blob: Blob, tools: ExtractionTools) -> Parts:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Panic(BaseException):
+    """What no parser of Python raises, and which cannot even be told."""
+
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+def _panic(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield Segment(text="page one")
+    raise Panic
+
+
 def _loop(blob: Blob, tools: ExtractionTools) -> Parts:
     yield Segment(text="page one")
     while True:
@@ -203,6 +215,7 @@ WAYS = {
 }
 FOREIGN_WAYS: dict[str, Callable[[Blob, ExtractionTools], Parts]] = {
     "acme": _stumble,
+    "acme-panic": _panic,
     "acme-loop": _loop,
     "acme-swell": _swell,
     "acme-talk": _talk,

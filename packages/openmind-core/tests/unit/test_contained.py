@@ -62,6 +62,13 @@ def fails(error: BaseException) -> object:
     raise error
 
 
+class Unspeakable(Exception):
+    """An error that cannot be told."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("not even that")
+
+
 @pytest.mark.parametrize(
     ("answer", "told"),
     [
@@ -75,6 +82,9 @@ def fails(error: BaseException) -> object:
         (lambda texts: rows(len(texts), 3.0), "a vector of length 3"),
         (lambda texts: fails(RuntimeError("boom")), "it raised RuntimeError: boom"),
         (lambda texts: fails(SystemExit(4)), "it raised SystemExit: 4"),
+        (lambda texts: fails(GeneratorExit()), "it raised GeneratorExit"),
+        (lambda texts: fails(BaseException("panicked")), "it raised BaseException: panicked"),
+        (lambda texts: fails(Unspeakable()), "it raised Unspeakable"),
         (lambda texts: fails(PassageRefused("too odd", index=7)), "refuses text 7 of 2"),
     ],
 )
@@ -87,6 +97,11 @@ def test_vectors_that_are_wrong_are_never_kept(answer: Callable[[Sequence[str]],
         embedder.embed(["one", "two"], role="passage")
 
     assert told in caught.value.message
+
+
+def test_ctrl_c_passes_a_provider() -> None:
+    with pytest.raises(KeyboardInterrupt), BLAME.taken():
+        raise KeyboardInterrupt
 
 
 class Broken:

@@ -210,6 +210,16 @@ def test_what_an_extractor_of_another_package_raises_names_that_package(reader: 
     assert "he extractor “acme” of the package openmind-acme failed: KeyError" in told
 
 
+def test_an_extractor_that_panics_fails_its_file_and_not_its_process(reader: ExtractionWorkers, file: Path) -> None:
+    before = facts(read(reader, file, "pages")).metadata["pid"]
+
+    outcome = read(reader, file, "acme-panic")
+
+    assert texts(outcome) == ["page one"]
+    assert facts(outcome).note.startswith("The extractor “acme-panic” of the package openmind-acme failed: Panic")
+    assert facts(read(reader, file, "pages")).metadata["pid"] == before
+
+
 @pytest.mark.parametrize(("way", "told"), [("acme-loop", "processor time"), ("acme-swell", "250 MB of memory")])
 def test_an_extractor_of_another_package_that_is_ended_is_named(
     make_reader: MakeReader, file: Path, way: str, told: str

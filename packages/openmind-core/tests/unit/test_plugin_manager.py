@@ -39,6 +39,8 @@ class Shelf:
 
     def error(self, source: str) -> str:
         """What is wrong with a plugin that is installed beside a good one."""
+        self.points.clear()
+        sys.modules.pop("plugin_of_bad", None)
         self.put("bad", source)
         self.put("good", GOOD)
         plugins = self.load()
@@ -76,6 +78,19 @@ def test_one_that_breaks_at_import_is_named(shelf: Shelf, wrong: str) -> None:
     error = shelf.error(wrong)
 
     assert error.startswith(("RuntimeError: no luck", "SystemExit: 3", "ZeroDivisionError", "SyntaxError"))
+
+
+@pytest.mark.parametrize("wrong", ["raise BaseException('panicked')", "import asyncio\nraise asyncio.CancelledError"])
+def test_one_that_panics_at_import_or_in_a_hook_is_named(shelf: Shelf, wrong: str) -> None:
+    assert shelf.error(wrong).startswith(("BaseException: panicked", "CancelledError"))
+    assert shelf.error(hook(f"exec({wrong!r})")).startswith(("BaseException: panicked", "CancelledError"))
+
+
+def test_an_error_without_words_and_one_of_many_are_told_by_name(shelf: Shelf) -> None:
+    mute = "class Mute(Exception):\n    def __str__(self):\n        return self.words\nraise Mute\n"
+
+    assert shelf.error(mute) == "Mute"
+    assert len(shelf.error("raise ValueError('x' * 100_000)")) < 250
 
 
 def test_one_that_is_not_there_is_named(shelf: Shelf) -> None:

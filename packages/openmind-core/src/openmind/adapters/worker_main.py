@@ -12,6 +12,7 @@ from typing import BinaryIO, cast
 from attrs import frozen
 
 from openmind.adapters.framing import Frame, FrameKind, encode, read_frame
+from openmind.domain.foreign_errors import words_of
 
 Reply = tuple[Mapping[str, object], bytes]
 
@@ -50,7 +51,7 @@ def main() -> None:
     except BrokenPipeError:
         pass
     except BaseException as error:  # noqa: BLE001  the edge of a disposable process: whatever it was, it is told
-        _send(replies, FrameKind.FAILED, {"error": type(error).__name__, "detail": str(error)[:500]})
+        _send(replies, FrameKind.FAILED, {"error": type(error).__name__, "detail": words_of(error)})
     # Not `sys.exit`: what libraries do at exit may hang, and there is nothing to save.
     os._exit(0)
 

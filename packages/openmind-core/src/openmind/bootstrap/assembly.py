@@ -134,7 +134,7 @@ class Assembly:
             close()
 
     def _storage(self) -> Storage:
-        storage = self.plugins.stores.find(self.config.storage.name)(self.home.folder)
+        storage = self.plugins.stores.build(self.config.storage.name, self.home.folder)
         self._closing.append(storage.close)
         return storage
 

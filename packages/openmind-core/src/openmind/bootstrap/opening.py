@@ -229,7 +229,7 @@ def open_worker(
     place.require()
     config = readable_config(home)  # what is wrong with it is told by the job
     known = plugins or load_plugins(blocked=config.blocked_plugins)
-    storage = known.stores.find(config.storage.name)(place.folder)
+    storage = known.stores.build(config.storage.name, place.folder)
     try:
         storage.initialise()
         yield JobWorker(

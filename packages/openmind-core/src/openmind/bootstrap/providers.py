@@ -11,7 +11,7 @@ from attrs import define, field
 from openmind.adapters.jsonl_logging import JsonlJournal
 from openmind.adapters.notebook_file import NotebookFile
 from openmind.adapters.toml_config import ConfigFile, structure
-from openmind.application.models.contained import contained
+from openmind.application.models.contained import Blame, contained
 from openmind.application.models.embedders import Embedders
 from openmind.application.models.service import ModelService
 from openmind.domain.config import Config
@@ -95,9 +95,12 @@ class Providers:
 
     def _understood(self, choice: ProviderChoice) -> object:
         """The settings as an object of the class that the provider registered for them."""
-        kind = self.registry.find(choice.name).config
-        where = f"{self.config_file}: [provider]"
-        return None if kind is None else structure(dict(choice.settings), kind, where=where)
+        found = self.registry.registered(choice.name)
+        kind, where = found.value.config, f"{self.config_file}: [provider]"
+        if kind is None:
+            return None
+        with Blame(choice.name, found.distribution).taken():  # the class may check its fields in any way
+            return structure(dict(choice.settings), kind, where=where)
 
     def installed(self) -> tuple[ProviderInfo, ...]:
         """The providers that could be configured, by name."""

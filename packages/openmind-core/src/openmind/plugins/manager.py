@@ -10,6 +10,7 @@ from attrs import evolve, field, frozen
 
 from openmind.application.prints import prints_apart
 from openmind.domain.errors import OpenMindError, PluginError
+from openmind.domain.foreign_errors import named
 from openmind.domain.plugins import OURS, THIS_PROGRAM, HookCall, PluginReport
 from openmind.domain.sentences import as_message
 from openmind.plugins import hookspecs
@@ -118,8 +119,8 @@ def _load(point: EntryPoint, report: PluginReport, plugins: Plugins) -> PluginRe
         ) from interrupt
     except OpenMindError as error:
         told = error.message
-    except (Exception, SystemExit) as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
-        told = f"{type(error).__name__}: {error}"
+    except BaseException as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
+        told = named(error)
     for registry in plugins.by_hook().values():
         registry.withdraw(report.name)
     return evolve(report, error=told)

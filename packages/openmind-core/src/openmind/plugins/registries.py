@@ -10,6 +10,7 @@ from attrs import define, field, frozen
 
 from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.errors import ConfigError, OpenMindError, PluginError
+from openmind.domain.foreign_errors import named
 from openmind.ports.extractor import Extractor, ExtractorInfo
 from openmind.ports.model_provider import ModelProvider
 from openmind.ports.notebook import Notebook
@@ -182,7 +183,7 @@ class ExtractorRegistry(Registry[ExtractorEntry]):
             raise
         except Exception as error:
             raise PluginError(
-                f"the extractor “{name}” of {found.distribution} cannot be made: {type(error).__name__}: {error}",
+                f"the extractor “{name}” of {found.distribution} cannot be made: {named(error)}",
                 hint="Update that package or uninstall it.",
             ) from error
 
@@ -240,6 +241,24 @@ class StoreRegistry(Registry[StorageFactory]):
         """Register storage; the factory takes the home folder."""
         _check_factory(factory, self.kind)
         self._put(name, factory)
+
+    def build(self, name: str, home: Path) -> Storage:
+        """Make the storage of a home.
+
+        Raises:
+            ConfigError: it is not installed.
+            PluginError: it cannot be made.
+        """
+        found = self.registered(name)
+        try:
+            return found.value(home)
+        except (OpenMindError, KeyboardInterrupt):
+            raise
+        except BaseException as error:
+            raise PluginError(
+                f"the store “{name}” of {found.distribution} cannot be opened: {named(error)}",
+                hint="Update that package, or choose another store in `[storage]`.",
+            ) from error
 
 
 @frozen(kw_only=True)

@@ -12,6 +12,7 @@ from openmind.domain.chunks import Chunk, passage_hash
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment, check_part
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
+from openmind.domain.foreign_errors import words_of
 from openmind.domain.paths import displayable, name_of
 from openmind.domain.preparation import (
     Preparation,
@@ -134,9 +135,11 @@ class InProcessPreparer:
             return PreparationFailure(
                 ticket=request.ticket, reason=FileReason.TOO_BIG, message="There is not enough memory to read it."
             )
-        except (Exception, SystemExit) as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
-            said = " ".join(str(error).split())
-            told = f"The reader “{request.extractor}” broke down{f' (“{said}”)' if said else ''}"[:300]
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
+            said = words_of(error)
+            told = f"The reader “{request.extractor}” broke down{f' (“{said}”)' if said else ''}"
             return PreparationFailure(ticket=request.ticket, reason=FileReason.CRASHED, message=told)
 
     def _document(self, request: PreparationRequest) -> ExtractedDocument:

@@ -10,6 +10,7 @@ from attrs import define, evolve, field, frozen
 
 from openmind.application.prints import prints_apart
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
+from openmind.domain.foreign_errors import named
 from openmind.domain.models import (
     EmbedderIdentity,
     EmbeddingRole,
@@ -40,14 +41,14 @@ class Blame:
 
     @contextmanager
     def taken(self) -> Iterator[None]:
-        """Let OpenMind's own errors pass; any other becomes a `ProviderError`. Prints go to standard error."""
+        """Let OpenMind's own errors and Ctrl-C pass; any other is a `ProviderError`. Prints go to standard error."""
         try:
             with prints_apart():
                 yield
-        except OpenMindError:
+        except (OpenMindError, KeyboardInterrupt):
             raise
-        except (Exception, SystemExit) as error:
-            raise self.error(f"it raised {type(error).__name__}: {error}"[:300]) from error
+        except BaseException as error:  # what is written in Rust panics beside `Exception`
+            raise self.error(f"it raised {named(error)}") from error
 
     def error(self, told: str) -> ProviderError:
         return ProviderError(
