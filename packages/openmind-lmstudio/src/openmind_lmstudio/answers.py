@@ -11,7 +11,7 @@ from openmind.ports.answer_provider import Prompt, Reply
 from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk, stream_chat
 from openmind_lmstudio.completions import stream_completion
 from openmind_lmstudio.connection import Connection
-from openmind_lmstudio.errors import NoModelLoaded, NothingSaid, ReasoningRefused
+from openmind_lmstudio.errors import AnotherModel, NoModelLoaded, NothingSaid, ReasoningRefused
 from openmind_lmstudio.habits import Habits
 from openmind_lmstudio.lifeline import Interruptible, Lifeline
 from openmind_lmstudio.models import Dialect
@@ -116,7 +116,12 @@ class ServedAnswers:
     def _talk(self, attempt: Attempt, lifeline: Lifeline) -> Talk:
         talk = stream_chat if attempt.ready.dialect is Dialect.NATIVE else stream_completion
         guarded = self._habits.may_think_unmarked(attempt.ready, attempt.request.reasoning)
-        return talk(self._connection, evolve(attempt.request, guarded=guarded), lifeline)
+
+        def heard(answered: str) -> None:
+            if attempt.ready.is_other(answered):
+                raise AnotherModel(self._connection.server, answered, self._model)
+
+        return talk(self._connection, evolve(attempt.request, guarded=guarded), heard, lifeline)
 
     def _finish(self, reply: ChatReply, spoken: str) -> Iterator[AnswerText | Reply]:
         """Give what the whole answer has beyond the pieces, and the whole."""

@@ -1,6 +1,6 @@
 """LM Studio's own chat route: what is sent, and what comes back."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import Literal
 
 from attrs import evolve, frozen
@@ -47,6 +47,8 @@ class ChatReply:
 Talk = Generator[AnswerProgress | Piece | ChatReply, None, None]
 """An answer while it comes: its pieces, and last the whole of it."""
 
+Hear = Callable[[str], None]
+"""Is told the name of the model that answers, or an empty string; raises when it is not the one that was asked."""
 
 _STAGES: Mapping[str, Literal["loading", "reading"]] = {
     "model_load.start": "loading",
@@ -82,23 +84,31 @@ def read_reply(result: Record, request: ChatRequest) -> ChatReply:
     )
 
 
-def stream_chat(connection: Connection, request: ChatRequest, lifeline: Lifeline | None = None) -> Talk:
+def stream_chat(connection: Connection, request: ChatRequest, heard: Hear, lifeline: Lifeline | None = None) -> Talk:
     """Ask, and give the answer as it comes.
+
+    Args:
+        connection: to the server.
+        request: what is asked.
+        heard: is told which model answers, before a word of it is given.
+        lifeline: what another thread may end the wait with.
 
     Raises:
         StreamBroken: the stream ended before its last event.
         ProviderUnreachable, ProviderError
     """
     with connection.stream(ROUTE, body_of(request, stream=True), lifeline) as events:
-        yield from _read(events, connection, request)
+        yield from _read(events, connection, request, heard)
 
 
-def _read(events: EventStream, connection: Connection, request: ChatRequest) -> Talk:
+def _read(events: EventStream, connection: Connection, request: ChatRequest, heard: Hear) -> Talk:
     guarded = request.guarded
     told = ThoughtFilter(guarded=guarded)
     for event in events:
         document = Record.of(decode(event.data))
         kind = document.text("type") or event.name
+        if kind == "chat.start":
+            heard(document.text("model_instance_id"))
         stage = _STAGES.get(kind)
         if stage is not None:
             yield AnswerProgress(stage, document.share("progress"))
@@ -116,7 +126,9 @@ def _read(events: EventStream, connection: Connection, request: ChatRequest) -> 
                 "an error without an error"
             )
         elif kind == "chat.end":
-            yield from ended(told, read_reply(document.record("result"), request))
+            result = document.record("result")
+            heard(result.text("model_instance_id"))
+            yield from ended(told, read_reply(result, request))
             return
         for piece in pieces:
             events.hurry()

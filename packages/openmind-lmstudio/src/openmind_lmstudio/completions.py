@@ -2,7 +2,7 @@
 
 from openmind.domain.answers import AnswerReasoning
 
-from openmind_lmstudio.chat import ChatReply, ChatRequest, Talk, ended
+from openmind_lmstudio.chat import ChatReply, ChatRequest, Hear, Talk, ended
 from openmind_lmstudio.connection import Connection, EventStream
 from openmind_lmstudio.errors import StreamBroken
 from openmind_lmstudio.lifeline import Lifeline
@@ -38,18 +38,26 @@ def read_completion(reply: Record) -> ChatReply:
     )
 
 
-def stream_completion(connection: Connection, request: ChatRequest, lifeline: Lifeline | None = None) -> Talk:
+def stream_completion(
+    connection: Connection, request: ChatRequest, heard: Hear, lifeline: Lifeline | None = None
+) -> Talk:
     """Ask, and give the answer as it comes.
+
+    Args:
+        connection: to the server.
+        request: what is asked.
+        heard: is told which model answers, before a word of it is given.
+        lifeline: what another thread may end the wait with.
 
     Raises:
         StreamBroken: the stream ended before its last event.
         ProviderUnreachable, ProviderError
     """
     with connection.stream(ROUTE, body_of(request, stream=True), lifeline) as events:
-        yield from _read(events, connection, request)
+        yield from _read(events, connection, request, heard)
 
 
-def _read(events: EventStream, connection: Connection, request: ChatRequest) -> Talk:
+def _read(events: EventStream, connection: Connection, request: ChatRequest, heard: Hear) -> Talk:
     told = ThoughtFilter(guarded=request.guarded)
     text, thoughts, finish = "", "", ""
     for event in events:
@@ -61,6 +69,7 @@ def _read(events: EventStream, connection: Connection, request: ChatRequest) -> 
         error = connection.error(chunk.members, status=200, model=request.model)
         if error is not None:
             raise error
+        heard(chunk.text("model"))
         choice = next(chunk.records("choices"), Record.of(None))
         delta = choice.record("delta")
         finish = choice.text("finish_reason") or finish

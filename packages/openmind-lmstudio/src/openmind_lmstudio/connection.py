@@ -10,13 +10,11 @@ import time
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
-from openmind.domain.errors import ConfigError, ProviderError, ProviderUnreachable
+from openmind.domain.errors import ConfigError, ProviderError
 
 from openmind_lmstudio.errors import (
-    ConnectionLost,
     Nonsense,
     Refusal,
-    ServerFailed,
     TokenSource,
     said_by,
     translate,
@@ -127,7 +125,9 @@ class Connection:
         for pause_s in patience.pauses_s:
             try:
                 return self._attempt(method, path, content, patience.read_s, model)
-            except (ProviderUnreachable, ServerFailed):
+            except ProviderError as error:
+                if not patience.repeats_after(error):
+                    raise
                 self.sleep(pause_s)
         return self._attempt(method, path, content, patience.read_s, model)
 
@@ -157,9 +157,9 @@ class Connection:
         for pause_s in STREAM.pauses_s:
             try:
                 return stack.enter_context(self._streaming(transport, path, content, lifeline))
-            except ConnectionLost:
-                raise
-            except ProviderUnreachable:
+            except ProviderError as error:
+                if not STREAM.repeats_after(error):
+                    raise
                 self.sleep(pause_s)
         return stack.enter_context(self._streaming(transport, path, content, lifeline))
 

@@ -6,7 +6,7 @@ from openmind.domain.errors import ModelNotFound
 from openmind.domain.vectors import Vectors
 
 from openmind_lmstudio.connection import Connection
-from openmind_lmstudio.errors import NoModelLoaded, Nonsense, said_by
+from openmind_lmstudio.errors import AnotherModel, NoModelLoaded, Nonsense, said_by
 from openmind_lmstudio.policy import EMBED, EMBED_FIRST, Patience
 from openmind_lmstudio.readiness import Prepare, Ready
 from openmind_lmstudio.vectors import read_vectors
@@ -67,10 +67,7 @@ class EmbeddingRequests:
         reply = self._connection.post("/v1/embeddings", {"model": ready.name, "input": texts}, patience)
         answered = reply.text("model")
         if ready.is_stranger(answered):
-            raise Nonsense(
-                f"{self._connection.server} answered with “{answered}” instead of “{self._model}”",
-                hint="Load the embedding model with `openmind models load`.",
-            )
+            raise AnotherModel(self._connection.server, answered, self._model)
         with said_by(self._connection.server):
             vectors = read_vectors(reply, len(texts), self._model)
         self._require_same_build(ready.model.revision, vectors.dimension)

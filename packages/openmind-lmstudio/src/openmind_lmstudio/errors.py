@@ -43,6 +43,16 @@ def said_by(server: str) -> Iterator[None]:
         raise Nonsense(f"{server} answered nonsense: {error.message}", hint=error.hint) from error
 
 
+class AnotherModel(Nonsense):
+    """A model has answered that was not asked."""
+
+    def __init__(self, server: str, answered: str, asked: str) -> None:
+        super().__init__(
+            f"{server} answered with “{answered}” instead of “{asked}”",
+            hint="Load the model that you chose: `openmind models load`.",
+        )
+
+
 class Redirected(ProviderError):
     """Something in front of the server, or another program, answers with a redirect, which is not followed."""
 

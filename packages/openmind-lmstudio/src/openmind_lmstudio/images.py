@@ -6,7 +6,7 @@ from openmind.domain.errors import ProviderError
 
 from openmind_lmstudio import completions, policy
 from openmind_lmstudio.connection import Connection
-from openmind_lmstudio.errors import CannotSee, NothingSaid
+from openmind_lmstudio.errors import AnotherModel, CannotSee, NothingSaid
 from openmind_lmstudio.models import Dialect
 from openmind_lmstudio.pictures import look_at
 from openmind_lmstudio.readiness import Prepare
@@ -47,6 +47,8 @@ class ServedDescriber:
             reply = self._connection.post(
                 completions.ROUTE, _body(ready.name, image, media_type, limit), policy.DESCRIBE
             )
+            if ready.is_other(answered := reply.text("model")):
+                raise AnotherModel(self._connection.server, answered, self._model)
             text = completions.read_completion(reply).text.strip()
             if text:
                 return text

@@ -1,6 +1,9 @@
 """How long each request may take, and when it is sent again."""
 
 from attrs import frozen
+from openmind.domain.errors import ProviderError, ProviderUnreachable
+
+from openmind_lmstudio.errors import ConnectionLost, ServerFailed
 
 
 @frozen(kw_only=True)
@@ -10,6 +13,14 @@ class Patience:
     read_s: float
     pauses_s: tuple[float, ...] = ()
     """Waits before each further attempt, after a failure of the connection or of the server."""
+    only_unsent: bool = False
+    """Whether it is sent again only when there was no connection: what arrived may be under way."""
+
+    def repeats_after(self, error: ProviderError) -> bool:
+        """Whether another attempt may help, and does no harm."""
+        if isinstance(error, ConnectionLost | ServerFailed):
+            return not self.only_unsent
+        return isinstance(error, ProviderUnreachable)
 
 
 LIST = Patience(read_s=10, pauses_s=(0.1, 0.3))
@@ -19,12 +30,10 @@ UNLOAD = Patience(read_s=30, pauses_s=(0.5,))
 EMBED = Patience(read_s=120, pauses_s=(0.25, 1.0))
 EMBED_FIRST = Patience(read_s=600, pauses_s=(0.25, 1.0))
 """The server may load the model on the way."""
-CHAT = Patience(read_s=600)
-DESCRIBE = Patience(read_s=600)
-
-STREAM = Patience(read_s=600, pauses_s=(0.3,))
-"""Until the first piece of an answer: the model may have to be loaded and the prompt be read. Sent again only when
-there was no connection."""
+CHAT = Patience(read_s=600, pauses_s=(0.3,), only_unsent=True)
+DESCRIBE = CHAT
+STREAM = CHAT
+"""Until the first piece of an answer: the model may have to be loaded and the prompt be read."""
 
 BETWEEN_EVENTS_S = 60.0
 """Longest silence of a stream once the answer began."""

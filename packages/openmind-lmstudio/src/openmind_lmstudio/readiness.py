@@ -45,12 +45,19 @@ class Ready:
         LM Studio answers with the name of what it asked, or its file; other servers may answer with a name of their own
         making, so that only the name of another model they list tells anything.
         """
-        if not answered or answered in self.strangers:
-            return bool(answered)
-        if _bare(answered) in {_bare(self.model.key), _bare(self.name)}:
-            return False
+        if self.is_other(answered):
+            return True
         told = self.dialect is not Dialect.OPENAI and not answered.endswith(".gguf")
-        return told or _bare(answered) in self.strangers
+        return told and bool(answered) and not self._is_own(answered)
+
+    def is_other(self, answered: str) -> bool:
+        """Whether the name in an answer is that of another model that the server has listed."""
+        if answered in self.strangers:
+            return True
+        return _bare(answered) in self.strangers and not self._is_own(answered)
+
+    def _is_own(self, answered: str) -> bool:
+        return _bare(answered) in {_bare(self.model.key), _bare(self.name)}
 
 
 def _bare(name: str) -> str:

@@ -89,6 +89,14 @@ def test_a_model_that_is_not_loaded_any_more_is_loaded_once(server: ScriptedServ
     assert server.posts(LOAD) == [{"model": KEY}]
 
 
+def test_status_200_with_an_error_is_no_batch(server: ScriptedServer, embedder: ServedEmbeddings) -> None:
+    embedder.embed(["a"], role="passage")
+    server.script(EMBED, steps.reply(200, steps.flat("No models loaded. Please load a model.")))
+
+    assert len(embedder.embed(["b"], role="passage")) == 1
+    assert sent(server) == [["a"], ["b"], ["b"]]
+
+
 def test_a_model_that_does_not_stay_is_told_and_not_asked_for_every_batch(
     server: ScriptedServer, embedder: ServedEmbeddings
 ) -> None:

@@ -1,9 +1,12 @@
 """What LM Studio does with models: each test names the quirk that it plays."""
 
+import json
+
 import pytest
 from lmstudio_server import ScriptedServer, embedding, llm, steps
 from openmind.domain.errors import ModelNotFound, ModelNotLoaded, ProviderError
-from openmind.ports.answer_provider import Prompt
+from openmind.ports.answer_provider import Prompt, Reply
+from openmind.testing.contracts.image_describer import PNG
 from openmind_lmstudio.client import LMStudioClient
 from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.models import Dialect
@@ -133,6 +136,46 @@ def test_an_answer_from_another_model_is_refused(
 
     with pytest.raises(ProviderError, match="instead of"):
         provider.embedder("e").embed(["a"], role="passage")
+
+
+@pytest.mark.parametrize("answered", ["d", "d@q8_0", "d:2"])
+@pytest.mark.parametrize("version", ["0.4", "0.3"])
+def test_words_of_another_model_are_not_taken_for_the_answer(
+    server: ScriptedServer, provider: LMStudioProvider, version: str, answered: str
+) -> None:
+    server.studio.version = "0.3" if version == "0.3" else "0.4"
+    server.studio.models = [llm("c"), llm("d")]
+    chunk = {"model": answered, "choices": [{"delta": {"content": "Dry."}, "finish_reason": None}]}
+    begun = steps.events({"type": "chat.start", "model_instance_id": answered}, stall_s=3)
+    server.always("/api/v1/chat", begun)
+    server.always("/v1/chat/completions", steps.events(json.dumps(chunk), stall_s=3))
+
+    with pytest.raises(ProviderError, match=f"“{answered}” instead of “c”") as raised:
+        next(provider.answerer("c").stream(PROMPT))
+
+    assert "openmind models load" in raised.value.hint
+
+
+@pytest.mark.parametrize("answered", ["c@q4_k_m", "c:2", "an-alias", ""])
+def test_a_name_that_no_other_model_has_may_answer(
+    server: ScriptedServer, provider: LMStudioProvider, answered: str
+) -> None:
+    server.studio.models = [llm("c"), llm("d")]
+    result = {"model_instance_id": answered, "output": [{"type": "message", "content": "Dry."}]}
+    start = {"type": "chat.start", "model_instance_id": answered}
+    server.always("/api/v1/chat", steps.events(start, {"type": "chat.end", "result": result}))
+
+    *_, reply = provider.answerer("c").stream(PROMPT)
+
+    assert reply == Reply("Dry.")
+
+
+def test_a_picture_that_another_model_saw_is_not_described(server: ScriptedServer, provider: LMStudioProvider) -> None:
+    server.studio.models = [llm("eyes", vision=True), llm("c")]
+    server.always("/v1/chat/completions", steps.changed(lambda document: document | {"model": "c"}))
+
+    with pytest.raises(ProviderError, match="“c” instead of “eyes”"):
+        provider.describer("eyes").describe(PNG, media_type="image/png")
 
 
 def test_vectors_of_another_dimension_are_never_mixed_in(server: ScriptedServer, provider: LMStudioProvider) -> None:
