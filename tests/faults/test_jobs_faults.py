@@ -203,7 +203,7 @@ def test_of_two_workers_of_one_job_exactly_one_works(place: Place) -> None:
             both = threading.Barrier(2)
 
             class Bench:
-                def run(self, *, progress, control, job_id, mine=worked):
+                def run(self, *, progress, control, job_id, leaving, mine=worked):
                     mine.append(job_id)
                     return IndexReport(run=IndexRun(id="run_x", started_at="", state=JobState.COMPLETED))
 

@@ -6,6 +6,7 @@ what removed sources left there.
 
 import argparse
 import faulthandler
+import logging
 import os
 import signal
 import sys
@@ -35,7 +36,7 @@ def carry_out(job_id: JobId) -> int:
     """Carry out a job of the home that `$OPENMIND_HOME` names, in this process."""
 
     def work() -> None:
-        with open_worker(beaten=_watch) as worker:
+        with open_worker(beaten=_watch, leave=_leave) as worker:
             _say(f"{job_id}: {worker.carry_out(job_id)}", sys.stdout)
 
     return _do(work)
@@ -85,6 +86,13 @@ def _end_on_signals() -> None:
 def _watch() -> None:
     """Write down where the process hangs when it gives no sign of life for long: lines of code, nothing of a file."""
     faulthandler.dump_traceback_later(STUCK_S, file=sys.stderr)
+
+
+def _leave() -> None:
+    """End without waiting for the store, which may be at work for seconds; the next run takes it for a kill."""
+    _say("it was stopped while passages were being written; the next start reads those files again", sys.stdout)
+    logging.shutdown()
+    os._exit(0)
 
 
 def _tell(error: BaseException) -> None:

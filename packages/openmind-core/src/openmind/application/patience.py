@@ -1,22 +1,11 @@
 """Patience: waiting for what may hang without hanging with it."""
 
-import threading
 from collections.abc import Callable
-from typing import Generic, TypeVar
+from typing import TypeVar
 
-from attrs import define
+from openmind.application.beside import Beside
 
 T = TypeVar("T")
-LOOK_UP_S = 0.1
-"""How often a wait looks up."""
-
-
-@define
-class _Call(Generic[T]):
-    """A call under way in a thread of its own."""
-
-    outcome: T | None = None
-    error: BaseException | None = None
 
 
 def patiently(call: Callable[[], T], *, while_waiting: Callable[[], None]) -> T:
@@ -30,21 +19,7 @@ def patiently(call: Callable[[], T], *, while_waiting: Callable[[], None]) -> T:
     Raises:
         BaseException: whatever the call, or `while_waiting`, raises.
     """
-    under_way: _Call[T] = _Call()
-    done = threading.Event()
-
-    def make() -> None:
-        try:
-            under_way.outcome = call()
-        except BaseException as error:  # noqa: BLE001  raised again where it is waited for
-            under_way.error = error
-        finally:
-            done.set()
-
-    # A daemon: a call that hangs must not keep the process from ending.
-    threading.Thread(target=make, daemon=True, name="openmind-patience").start()
-    while not done.wait(LOOK_UP_S):
+    under_way = Beside(call)
+    while not under_way.ends_soon():
         while_waiting()
-    if under_way.error is not None:
-        raise under_way.error
-    return under_way.outcome  # type: ignore[return-value]  # it is set when there is no error
+    return under_way.outcome()

@@ -212,7 +212,11 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
 
 @contextmanager
 def open_worker(
-    home: Path | str | None = None, *, plugins: Plugins | None = None, beaten: Callable[[], None] = lambda: None
+    home: Path | str | None = None,
+    *,
+    plugins: Plugins | None = None,
+    beaten: Callable[[], None] = lambda: None,
+    leave: Callable[[], None] | None = None,
 ) -> Iterator[JobWorker]:
     """Open what carries out a background job; the home must exist.
 
@@ -220,6 +224,7 @@ def open_worker(
         home: as `open_memory`.
         plugins: as `open_memory`.
         beaten: called now and then, several times a minute, while the worker is well.
+        leave: see `JobWorker`.
 
     Raises:
         HomeError, StoreError
@@ -239,6 +244,7 @@ def open_worker(
             alive=is_alive,
             now=utc_now,
             beaten=beaten,
+            leave=leave,
         )
     finally:
         storage.close()

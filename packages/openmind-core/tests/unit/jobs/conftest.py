@@ -86,7 +86,14 @@ class Place:
     opened: int = 0
     passes: int = 0
 
-    def run(self, *, progress: EventSink, control: RunControl, job_id: JobId) -> IndexReport:
+    def run(
+        self,
+        *,
+        progress: EventSink,
+        control: RunControl,
+        job_id: JobId,
+        leaving: Callable[[IndexReport], None] | None,
+    ) -> IndexReport:
         self.passes += 1
         return self.steps[min(self.passes, len(self.steps)) - 1](progress, control)
 

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 import attrs
 from attrs import define, field, frozen
 
+from openmind.application.indexing.attention import LeftBehind
 from openmind.application.indexing.embedding import Embedding, input_hash
 from openmind.application.indexing.tables import Target, Targets
 from openmind.domain import packing
@@ -19,7 +21,7 @@ from openmind.domain.packing import stored_input
 from openmind.domain.paths import displayable, extension_of, name_of
 from openmind.domain.preparation import PreparedFile, PreparedPassage
 from openmind.domain.refused_passages import RefusedPassages, marked
-from openmind.ports.catalog import Catalog, Publication
+from openmind.ports.catalog import Catalog, CatalogWriter, Publication
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.file_tree import FileTree
 
@@ -34,6 +36,9 @@ FIRST_BATCH_SECONDS = 1.0
 see that something happens."""
 BYTES_PER_CHAR = 3
 """Rough size in memory of a passage's text and words, for each character of the text."""
+
+Filled = dict[Generation, int]
+"""By generation that was written to a table: how many of its rows have no vector."""
 
 
 @frozen(kw_only=True)
@@ -80,6 +85,8 @@ class OpenBatch:
     """Hears that vectors could not be made; passages go live without them."""
     left_out: Callable[[FileRecord, RefusedPassages], None] = lambda record, refused: None
     """Hears of a file with passages that the embedder cannot take."""
+    beside: Callable[[Callable[[], Filled]], Filled] = lambda write: write()
+    """Lets the chunk store write; may raise before it is done, and then nothing of it is ever seen."""
     clock: Callable[[], float] = time.monotonic
     _entries: list[Entry] = field(factory=list, init=False)
     _records: list[FileRecord] = field(factory=list, init=False)
@@ -148,7 +155,15 @@ class OpenBatch:
         with self.catalog.writing() as session:
             generations = session.begin(self.targets.ids, len(entries))
         try:
-            filled = {target.table.id: self._write(target, entries, generations) for target in self.targets.all}
+            filled = {
+                target.table.id: self.beside(partial(self._write, target, entries, generations))
+                for target in self.targets.all
+            }
+        except LeftBehind:
+            with self.catalog.writing() as session:
+                session.abandon(generations, at=0.0)
+                _keep_texts(session, entries)
+            raise
         except BaseException:
             with self.catalog.writing() as session:
                 session.abandon(generations, at=0.0)
@@ -157,9 +172,7 @@ class OpenBatch:
         indexed_at = self.now().isoformat()
         live = self.targets.live.table.id
         with self.catalog.writing() as session:
-            for entry in entries:
-                if entry.packed is not None:
-                    session.keep_text(entry.record.content_hash, entry.record.extractor, entry.packed)
+            _keep_texts(session, entries)
             session.publish(
                 [
                     Publication(record=self._published(entry, generation, filled[live], indexed_at))
@@ -199,7 +212,7 @@ class OpenBatch:
             ]
             drop(target.table.identity.embedder.key, held)
 
-    def _write(self, target: Target, entries: list[Entry], generations: list[Generation]) -> dict[Generation, int]:
+    def _write(self, target: Target, entries: list[Entry], generations: list[Generation]) -> Filled:
         """Write the rows of every entry to one table; returns, by generation, how many have no vector.
 
         A generation whose twin this table does not hold yet is not among them.
@@ -283,6 +296,13 @@ class OpenBatch:
             if row.vector is not None:
                 known[input_hash(stored_input(row))] = row.vector
         return known
+
+
+def _keep_texts(session: CatalogWriter, entries: list[Entry]) -> None:
+    """Keep what was read, of files that have to be made again as well: it may have taken minutes of OCR."""
+    for entry in entries:
+        if entry.packed is not None:
+            session.keep_text(entry.record.content_hash, entry.record.extractor, entry.packed)
 
 
 def new_rows(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from contextlib import suppress
+from functools import partial
 
 import attrs
 from attrs import Factory, define, field
@@ -118,6 +119,7 @@ class IndexPass:
             now=self.means.now,
             while_waiting=self.attention.heed,
             enough=self.attention.is_wanted_elsewhere,
+            beside=self.attention.beside,
             embedded=lambda count: self.log.count(embedded=count),
             lost_provider=self._trouble.lost_embedder,
         )
@@ -208,6 +210,7 @@ class IndexPass:
             embedding=self._embedding,
             log=self.log,
             heed=self.attention.heed_and_beat,
+            beside=self.attention.beside,
             left_out=self._trouble.refused_passages,
             retry=self.retry,
         )
@@ -247,7 +250,8 @@ class IndexPass:
             with self._storage.catalog.reading() as snapshot:
                 tables = snapshot.tables()
             for table in tables:
-                self._storage.chunks.merge(table.name)
+                self.attention.beside(partial(self._storage.chunks.merge, table.name))
+                self.attention.keep_pause()
         sweeping.clean(wrote=bool(added or swept))
         with self._storage.catalog.writing() as session:
             session.drop_plan(self.log.run.id)

@@ -68,6 +68,7 @@ class Intake:
                 for outcome in self._preparer.prepare(requests, while_waiting=self._wait):
                     self._receive(outcome, table_id)
             self.commit()
+            self.attention.keep_pause()
         finally:
             self.attention.under_way = None
             self._preparer.close()
@@ -183,6 +184,7 @@ class Intake:
             unstable=self._unstable,
             lost_provider=self.trouble.lost_embedder,
             left_out=self.trouble.refused_passages,
+            beside=self.attention.beside,
         )
 
     def _new_reading(self) -> HostileReading:

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from attrs import frozen
 
-from openmind.application.indexing.attention import Attention, Stopped
+from openmind.application.indexing.attention import Attention, LeftBehind, Stopped
 from openmind.application.indexing.index_pass import IndexPass
 from openmind.application.indexing.means import IndexMeans
 from openmind.application.indexing.run_log import RunLog, end_dead_runs
@@ -43,6 +43,7 @@ class IndexService:
         accept_deletions: bool = False,
         retry: bool = False,
         job_id: JobId | None = None,
+        leaving: Callable[[IndexReport], None] | None = None,
     ) -> IndexReport:
         """Bring memory up to date with the sources.
 
@@ -53,6 +54,8 @@ class IndexService:
             retry: whether passages that the embedder refused, and files that took too long or whose reader crashed,
                 are tried again though nothing about them has changed.
             job_id: the background job that this run belongs to.
+            leaving: ends the process; called when it is to stop and the store is in the midst of something long. What
+                that would have made visible is read again by the next run. Without it a stop waits for the store.
 
         Raises:
             NoSources: there is nothing to index.
@@ -68,10 +71,18 @@ class IndexService:
             raise
         with self._storage.index_lock():
             log = self._begin(progress, job_id)
-            attention = Attention(control=control or Uninterrupted(), log=log)
+            attention = Attention(control=control or Uninterrupted(), log=log, may_leave=leaving is not None)
             pass_ = IndexPass(means=self.means, log=log, attention=attention, accept=accept_deletions, retry=retry)
             try:
                 return self._noted(_ended(pass_, log))
+            except LeftBehind as left:
+                report = self._noted(log.finish(JobState.STOPPED))
+                try:
+                    if leaving is not None:
+                        leaving(report)
+                finally:
+                    left.outlast()  # where the process goes on, nobody else may write before
+                return report
             except KeyboardInterrupt:
                 pass_.give_up()
                 log.finish(JobState.STOPPED, error="It was interrupted.")

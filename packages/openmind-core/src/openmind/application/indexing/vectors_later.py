@@ -40,6 +40,8 @@ class VectorsLater:
     """Hears how many passages are to get vectors, and how many have theirs."""
     heed: Callable[[], None]
     """Called between batches; raises to end the work, which goes on with the next run."""
+    beside: Callable[[Callable[[], None]], None] = lambda write: write()
+    """Lets the chunk store write; may raise before it is done."""
     left_out: Callable[[FileRecord, RefusedPassages], None] = lambda record, refused: None
     """Hears of a file with passages that the embedder cannot take."""
     retry: bool = False
@@ -112,16 +114,18 @@ class VectorsLater:
         marks = self._marks(embedder, files, rows, vectors)
         whole = self._whole(embedder, generations, rows, vectors)
         name = filling.table.name
-        self.chunks.delete(name, whole)  # rows that went there without a vector
-        self.chunks.add(
-            name,
-            [
-                attrs.evolve(row, vector=vectors.get(input_hash(stored_input(row))))
-                for row in rows
-                if row.generation in whole
-            ],
-        )
-        self.chunks.fold(name)
+        fresh = [
+            attrs.evolve(row, vector=vectors.get(input_hash(stored_input(row))))
+            for row in rows
+            if row.generation in whole
+        ]
+
+        def write() -> None:
+            self.chunks.delete(name, whole)  # rows that went there without a vector
+            self.chunks.add(name, fresh)
+            self.chunks.fold(name)
+
+        self.beside(write)
         with self.catalog.writing() as session:
             session.mark_filled(filling.table.id, whole)
             session.record(marks.values(), at=time.time())
@@ -146,15 +150,17 @@ class VectorsLater:
         ids = [live.table.id]
         with self.catalog.writing() as session:
             fresh = dict(zip(whole, session.begin(ids, len(whole)), strict=True))
-        self.chunks.add(
-            live.table.name,
-            [
-                attrs.evolve(row, generation=fresh[row.generation], vector=vectors.get(input_hash(stored_input(row))))
-                for row in rows
-                if row.generation in fresh
-            ],
-        )
-        self.chunks.fold(live.table.name)
+        renewed = [
+            attrs.evolve(row, generation=fresh[row.generation], vector=vectors.get(input_hash(stored_input(row))))
+            for row in rows
+            if row.generation in fresh
+        ]
+
+        def write() -> None:
+            self.chunks.add(live.table.name, renewed)
+            self.chunks.fold(live.table.name)
+
+        self.beside(write)
         without = Counter(row.generation for row in rows if input_hash(stored_input(row)) not in vectors)
         with self.catalog.writing() as session:
             publications = [

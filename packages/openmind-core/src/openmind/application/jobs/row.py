@@ -20,7 +20,11 @@ WRITE_EVERY_S = 0.5
 """How often it writes how far it is."""
 BEAT_EVERY_S = 5.0
 """How often it gives a sign of life when nothing else is to be written."""
-ENTERS = {JobState.DISCOVERING: JobAction.DISCOVER, JobState.RUNNING: JobAction.RUN}
+ENTERS = {
+    JobState.DISCOVERING: JobAction.DISCOVER,
+    JobState.RUNNING: JobAction.RUN,
+    JobState.PAUSED: JobAction.REST,
+}
 """What the state of a run does to its job."""
 
 

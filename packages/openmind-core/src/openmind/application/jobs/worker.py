@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from typing import Protocol
 
 from attrs import frozen
@@ -34,7 +35,14 @@ WAS_ENDED = "The worker was told to end by the system. What it had finished is k
 class Workplace(Protocol):
     """A memory as one configuration made it, as far as a worker needs it."""
 
-    def run(self, *, progress: EventSink, control: RunControl, job_id: JobId) -> IndexReport:
+    def run(
+        self,
+        *,
+        progress: EventSink,
+        control: RunControl,
+        job_id: JobId,
+        leaving: Callable[[IndexReport], None] | None,
+    ) -> IndexReport:
         """Make one pass; see `IndexService.run`."""
         ...
 
@@ -49,8 +57,15 @@ class MemoryAtWork:
 
     memory: OpenMind
 
-    def run(self, *, progress: EventSink, control: RunControl, job_id: JobId) -> IndexReport:
-        return self.memory.indexing.run(progress=progress, control=control, job_id=job_id)
+    def run(
+        self,
+        *,
+        progress: EventSink,
+        control: RunControl,
+        job_id: JobId,
+        leaving: Callable[[IndexReport], None] | None,
+    ) -> IndexReport:
+        return self.memory.indexing.run(progress=progress, control=control, job_id=job_id, leaving=leaving)
 
     def provider_answers(self) -> bool:
         return self.memory.models.health().reachable
@@ -74,6 +89,8 @@ class JobWorker:
     clock: Callable[[], float] = time.monotonic
     beaten: Callable[[], None] = lambda: None
     """Called with every sign of life."""
+    leave: Callable[[], None] | None = None
+    """Ends the process at once, when a job is stopped while the store is in the midst of something long."""
 
     def carry_out(self, job_id: JobId) -> JobState:
         """Index until the job is completed or stopped; returns how it ended.
@@ -131,9 +148,10 @@ class JobWorker:
     def _pass(self, place: Workplace, row: JobRow) -> IndexReport:
         row.begin_pass()
         deadline = self.clock() + LOCK_S
+        leaving = None if self.leave is None else partial(_leave, row, self.leave)
         while True:
             try:
-                return place.run(progress=row.progress, control=row, job_id=row.job_id)
+                return place.run(progress=row.progress, control=row, job_id=row.job_id, leaving=leaving)
             except IndexingBusy:
                 if self.clock() >= deadline or row.look() is Wish.STOP:
                     raise
@@ -168,3 +186,9 @@ class JobWorker:
                 return patiently(place.provider_answers, while_waiting=heed)
         except (_NotNow, OpenMindError):
             return False
+
+
+def _leave(row: JobRow, leave: Callable[[], None], report: IndexReport) -> None:
+    """End the job, then the process: the index lock goes with it, so nobody writes beside what the store still does."""
+    row.end(report)
+    leave()

@@ -6,7 +6,7 @@ from datetime import datetime
 import attrs
 from attrs import define, field
 
-from openmind.application.indexing.batch import Entry, OpenBatch
+from openmind.application.indexing.batch import Entry, Filled, OpenBatch
 from openmind.application.indexing.embedding import Embedding
 from openmind.application.indexing.tables import LAYOUT, Targets
 from openmind.domain.errors import ProviderError
@@ -30,6 +30,8 @@ class Rebuild:
     """Called several times a second; what it raises ends the work, and what was committed before stays."""
     enough: Callable[[], bool] = lambda: False
     """Whether something else is wanted: vectors then follow later."""
+    beside: Callable[[Callable[[], Filled]], Filled] = lambda write: write()
+    """See `OpenBatch`."""
     embedded: Callable[[int], None] = lambda _: None
     lost_provider: Callable[[ProviderError], None] = lambda _: None
     rebuilt: int = field(default=0, init=False)
@@ -70,6 +72,7 @@ class Rebuild:
             embedded=self.embedded,
             unstable=lambda _: None,
             lost_provider=self.lost_provider,
+            beside=self.beside,
         )
 
     def _requests(self) -> Iterator[PreparationRequest]:
