@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Collection
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 
 import pluggy
 from attrs import evolve, field, frozen
@@ -15,6 +15,7 @@ from openmind.domain.plugins import OURS, THIS_PROGRAM, HookCall, PluginReport
 from openmind.domain.sentences import as_message
 from openmind.plugins import hookspecs
 from openmind.plugins.implementations import check_implementations
+from openmind.plugins.points import describe, installed_points
 from openmind.plugins.registries import (
     AnyRegistry,
     CommandRegistry,
@@ -62,22 +63,22 @@ def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Colle
         blocked: names of plugins, or of their packages, that are left out, beside those of
             `$OPENMIND_PLUGINS_BLOCKED`. Nothing of a blocked plugin is imported.
     """
-    found = tuple(entry_points(group=hookspecs.GROUP)) if points is None else points
+    found, unreadable = installed_points() if points is None else (points, ())
     unwanted = {name.strip() for name in os.environ.get(BLOCKED_VARIABLE, "").split(",")} | set(blocked)
     plugins = Plugins()
-    reports = []
+    reports = [evolve(each, blocked=True, error="") if each.distribution in unwanted else each for each in unreadable]
     holders: dict[str, str] = {}
-    for point in sorted(found, key=lambda point: (_package(point) not in OURS, point.name)):
-        report = PluginReport(
-            name=point.name, distribution=_package(point), version=point.dist.version if point.dist else ""
-        )
+    described = [(describe(point), point) for point in found]
+    for report, point in sorted(described, key=lambda each: (each[0].distribution not in OURS, each[0].name)):
         if report.distribution in unwanted:
-            reports.append(evolve(report, blocked=True))
+            reports.append(evolve(report, blocked=True, error=""))
         elif report.name in holders:
-            reports.append(evolve(report, error=_taken(report.name, holders[report.name])))
+            reports.append(evolve(report, error=report.error or _taken(report.name, holders[report.name])))
         elif report.name in unwanted:
             holders[report.name] = report.distribution
-            reports.append(evolve(report, blocked=True))
+            reports.append(evolve(report, blocked=True, error=""))
+        elif report.error:
+            reports.append(report)
         else:
             holders[report.name] = report.distribution
             with prints_apart():
@@ -85,10 +86,6 @@ def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Colle
     for registry in plugins.by_hook().values():
         registry.let_in("", THIS_PROGRAM)
     return evolve(plugins, reports=tuple(sorted(reports, key=lambda report: report.name)))
-
-
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist else point.name
 
 
 def _taken(name: str, holder: str) -> str:
