@@ -39,7 +39,7 @@ def statements(module: ModuleType) -> Iterator[tuple[str, str]]:
         several = value if isinstance(value, tuple) else (value,)
         for sql in several:
             if isinstance(sql, str) and sql.split() and sql.split()[0] in VERBS and " " in sql:
-                yield f"{module.__name__.rpartition('.')[2]}.{name}", sql
+                yield f"{module.__name__.rpartition('.')[2]}.{name}", sql.replace("({})", "(?)")
 
 
 ALL = [found for module in MODULES for found in statements(module)]

@@ -2,11 +2,14 @@
 
 import shutil
 import sqlite3
+import traceback
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from openmind.domain.errors import CatalogDamaged
+from openmind.domain.ids import RunId, SourceId
+from openmind.ports.catalog import CatalogReader
 from openmind_stores.storage import LocalStorage
 
 LEGACY = """
@@ -80,6 +83,89 @@ def test_text_that_is_none_is_told_without_showing_it(storage: LocalStorage, tab
     with storage.catalog.reading() as snapshot, pytest.raises(CatalogDamaged) as told:
         (snapshot.sources(), snapshot.setting("written_by"))
     assert "private" not in told.value.message
+    assert "backup" in str(told.value.hint)
+
+
+# One row in each table; what a person has there is fit for a message in none of them.
+FULL = """
+INSERT INTO sources (id, path, path_bytes, created_at) VALUES ('s', '/notes', x'2f6e', '2026-01-01T00:00:00+00:00');
+INSERT INTO files VALUES ('f', 's', '/n/a', 'a', '', 1, 1.0, 'h', 'indexed', '', '', x'2f6e2f61', 1, 1, 'ok', '', '',
+    NULL, 0, 0, '', '{}', NULL);
+INSERT INTO index_tables VALUES (1, 'chunks', 'live', 'p', 'm', '', 4, 1, 1, 1);
+INSERT INTO index_runs (id, started_at) VALUES ('r', '2026-01-01T00:00:00+00:00');
+INSERT INTO index_jobs (id, status) VALUES ('j', 'running');
+INSERT INTO changes VALUES (1, 'r', 's', x'2f6e2f61', 'new', 1, 1, NULL, 0, '');
+INSERT INTO intents VALUES (9, 1);
+INSERT INTO garbage VALUES (1, 8, 0.0, NULL);
+INSERT INTO texts VALUES ('h', 'markdown/1', 1, x'00');
+INSERT INTO vectors VALUES ('e', x'00', x'00');
+"""
+IMPOSSIBLE = (
+    ("sources", "UPDATE sources SET path_bytes = 5"),
+    ("sources", "UPDATE sources SET path_bytes = x'2f6e006e'"),
+    ("sources", "UPDATE sources SET device = 'private'"),
+    ("files", "UPDATE files SET reason = 'private'"),
+    ("files", "UPDATE files SET path_bytes = 5"),
+    ("files", "UPDATE files SET size = 'private'"),
+    ("file_totals", "UPDATE file_totals SET reason = 'private'"),
+    ("text_totals", "DELETE FROM text_totals"),
+    ("index_tables", "UPDATE index_tables SET state = 'private'"),
+    ("index_tables", "UPDATE index_tables SET dimension = 'private'"),
+    ("index_runs", "UPDATE index_runs SET state = 'private'"),
+    ("index_runs", "UPDATE index_runs SET pid = 5"),
+    ("index_jobs", "UPDATE index_jobs SET status = 'private'"),
+    ("index_jobs", "UPDATE index_jobs SET total_files = NULL"),
+    ("index_jobs", "UPDATE index_jobs SET updated_at = 'private'"),
+    ("index_jobs", "UPDATE index_jobs SET started_at = '2026-01-01T00:00:00'"),
+    ("changes", "UPDATE changes SET kind = 'private'"),
+    ("changes", "UPDATE changes SET path_bytes = 'private'"),
+    ("generations", "UPDATE generations SET last = 'private'"),
+    ("generations", "DELETE FROM generations"),
+    ("intents", "UPDATE intents SET generation = 'private'"),
+    ("garbage", "UPDATE garbage SET generation = 'private'"),
+    ("texts", "UPDATE texts SET packed = 'private'"),
+    ("vectors", "UPDATE vectors SET vector = 'private'"),
+    ("settings", "UPDATE settings SET value = x'70726976617465' WHERE name = 'written_by'"),
+)
+
+
+def read_everything(snapshot: CatalogReader) -> None:
+    """Read each table as OpenMind does."""
+    snapshot.sources()
+    list(snapshot.known_files(SourceId("s")))
+    snapshot.counts()
+    snapshot.tables()
+    snapshot.runs()
+    snapshot.latest_job()
+    snapshot.next_changes(RunId("r"), after=0, limit=9)
+    snapshot.intents()
+    snapshot.garbage(died_before=1.0, limit=9)
+    snapshot.visibility(1)
+    snapshot.text("h", "markdown/1")
+    snapshot.vectors("e", [b"\0"])
+    snapshot.setting("written_by")
+
+
+def test_what_may_be_in_a_catalog_is_no_damage(storage: LocalStorage) -> None:
+    write(storage.home / "openmind.sqlite", FULL)
+
+    assert storage.examine().damage == ()
+    with storage.catalog.reading() as snapshot:
+        read_everything(snapshot)
+
+
+@pytest.mark.parametrize(("table", "change"), IMPOSSIBLE, ids=[change for _, change in IMPOSSIBLE])
+def test_a_value_that_cannot_be_there_is_told_without_showing_it(
+    storage: LocalStorage, table: str, change: str
+) -> None:
+    write(storage.home / "openmind.sqlite", f"{FULL} {change};")
+
+    found = storage.examine().damage
+    assert f"{storage.home / 'openmind.sqlite'}: records of the table {table} hold values that cannot be there" in found
+    assert "private" not in "".join(found)
+    with storage.catalog.reading() as snapshot, pytest.raises(CatalogDamaged, match="cannot be there") as told:
+        read_everything(snapshot)
+    assert "private" not in "".join(traceback.format_exception(told.value))
     assert "backup" in str(told.value.hint)
 
 

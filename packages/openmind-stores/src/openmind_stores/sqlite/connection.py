@@ -83,7 +83,9 @@ class Link:
         try:
             cursor = self._connection.execute(sql, parameters)
             self._streams.add(cursor)
-            yield from cursor
+            # `yield from` would close the cursor of a stream that outlives its connection.
+            for row in cursor:  # noqa: UP028
+                yield row
             self._streams.remove(cursor)
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
@@ -116,13 +118,6 @@ class Link:
             self._connection.close()
         except sqlite3.Error as error:
             raise translate(error, self.path) from error
-
-
-@frozen
-class Session:
-    """What every group of catalog methods works on. Serves one thread at a time."""
-
-    link: Link
 
 
 def wal_of(path: Path) -> Path:

@@ -298,6 +298,8 @@ class JobService:
 
     def _is_fresh(self, job: IndexJob) -> bool:
         """Whether a job was made a moment ago; one from the future was made before the clock was set back."""
+        if not job.started_at:
+            return False
         return abs(self.now() - datetime.fromisoformat(job.started_at)) <= timedelta(seconds=PENDING_S)
 
     def _lost(self, job: IndexJob, reason: str) -> IndexJob:

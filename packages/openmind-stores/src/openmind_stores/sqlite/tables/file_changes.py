@@ -12,7 +12,7 @@ from openmind.domain.ids import FileId, SourceId
 from openmind.domain.paths import extension_of, name_of
 from openmind.ports.catalog import Publication
 
-from openmind_stores.sqlite.connection import Session
+from openmind_stores.sqlite.records import Session
 from openmind_stores.sqlite.tables.paths import shown
 from openmind_stores.sqlite.values import array, batches, integer, text
 

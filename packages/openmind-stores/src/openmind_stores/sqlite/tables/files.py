@@ -1,26 +1,26 @@
 """Files in the catalog: reading."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from operator import itemgetter
 from typing import Final
 
 from openmind.domain.files import FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, SourceId
 from openmind.ports.catalog import MemoryCounts
 
-from openmind_stores.sqlite.connection import Row, Session
+from openmind_stores.sqlite.connection import Row
+from openmind_stores.sqlite.records import BYTES, TEXT, WHOLE, Form, Session, or_null, shapes
+from openmind_stores.sqlite.tables.paths import as_path
 from openmind_stores.sqlite.values import array, batches
 
 _REASONS: Final = {reason.value: reason for reason in FileReason}
 
-_COLUMNS: Final = (
-    "id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reason, error, extractor, layout, "
-    "live_generation, chunk_count, missing_vectors, indexed_at, ctime_ns, title, metadata"
+_LEAN: Final = (
+    "id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reason, COALESCE(error, ''), extractor, "
+    "layout, live_generation, chunk_count, missing_vectors, COALESCE(indexed_at, ''), ctime_ns"
 )
-_KNOWN: Final = """
-SELECT id, source_id, path_bytes, size, mtime_ns, scanned_ns, content_hash, reason, error, extractor, layout,
-    live_generation, chunk_count, missing_vectors, indexed_at, ctime_ns, '', '{}'
-FROM files WHERE source_id = ? ORDER BY path_bytes
-"""
+_COLUMNS: Final = f"{_LEAN}, title, metadata"
+_KNOWN: Final = f"SELECT {_LEAN}, '', '{{}}' FROM files WHERE source_id = ? ORDER BY path_bytes"
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM files WHERE id = ?"
 _BY_IDS: Final = f"SELECT {_COLUMNS} FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _BY_CONTENT: Final = f"""
@@ -96,7 +96,7 @@ def _record(row: Row) -> FileRecord:
     return FileRecord(
         id=id,
         source_id=source_id,
-        path_bytes=path_bytes,
+        path_bytes=as_path(path_bytes),
         stat=FileStat(size=size, mtime_ns=mtime_ns, ctime_ns=ctime_ns),
         scanned_ns=scanned_ns,
         content_hash=content_hash,
@@ -113,42 +113,57 @@ def _record(row: Row) -> FileRecord:
     )
 
 
+FILES: Final = Form(
+    table="files",
+    every=f"SELECT {_COLUMNS} FROM files",
+    shapes=shapes(
+        *(TEXT, TEXT, BYTES, WHOLE, WHOLE, WHOLE, TEXT, TEXT, TEXT, TEXT, TEXT),
+        *(or_null(WHOLE), WHOLE, WHOLE, TEXT, or_null(WHOLE), TEXT, TEXT),
+    ),
+    make=_record,
+)
+TALLY: Final = Form(
+    table="file_totals",
+    every="SELECT reason, files, chunks, missing_vectors FROM file_totals",
+    shapes=shapes(TEXT, WHOLE, WHOLE, WHOLE),
+    make=lambda row: (_REASONS[row[0]], *row[1:]),
+)
+TEXT_BYTES: Final[Form[int]] = Form(table="text_totals", every=_TEXT_BYTES, shapes=shapes(WHOLE), make=itemgetter(0))
+
+
 class FileReading(Session):
     """Looks files up and counts them."""
 
     def counts(self) -> MemoryCounts:
         return _counts(
-            self.link.rows(_TALLY),
+            self.all(TALLY, _TALLY),
             sources=self.link.value(_ENABLED_SOURCES),
-            text_bytes=self.link.value(_TEXT_BYTES),
+            text_bytes=self.sole(TEXT_BYTES, _TEXT_BYTES),
             journal_rows=self.link.value(_JOURNAL_ROWS),
         )
 
     def source_counts(self, source_id: SourceId) -> MemoryCounts:
         return _counts(
-            self.link.rows(_SOURCE_TALLY, (source_id,)),
+            self.all(TALLY, _SOURCE_TALLY, (source_id,)),
             sources=self.link.value(_THIS_SOURCE, (source_id,)),
             text_bytes=self.link.value(_SOURCE_TEXT_BYTES, (source_id,)),
             journal_rows=0,
         )
 
     def known_files(self, source_id: SourceId) -> Iterator[FileRecord]:
-        return map(_record, self.link.stream(_KNOWN, (source_id,)))
+        return self.each(FILES, _KNOWN, (source_id,))
 
     def file(self, file_id: FileId) -> FileRecord | None:
-        row = self.link.row(_BY_ID, (file_id,))
-        return _record(row) if row else None
+        return self.one(FILES, _BY_ID, (file_id,))
 
     def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:
         found: dict[FileId, FileRecord] = {}
         for batch in batches(file_ids):
-            for row in self.link.rows(_BY_IDS, (array(batch),)):
-                record = _record(row)
-                found[record.id] = record
+            found.update((record.id, record) for record in self.all(FILES, _BY_IDS, (array(batch),)))
         return found
 
     def files_with_content(self, content_hash: str) -> tuple[FileRecord, ...]:
-        return tuple(map(_record, self.link.rows(_BY_CONTENT, (content_hash,))))
+        return self.all(FILES, _BY_CONTENT, (content_hash,))
 
     def list_files(
         self,
@@ -160,26 +175,23 @@ class FileReading(Session):
     ) -> tuple[FileRecord, ...]:
         wanted = {"after": after, "any_reason": not reasons, "reasons": array(reasons), "limit": limit}
         if source_id is None:
-            rows = self.link.rows(_PAGE, wanted)
-        else:
-            rows = self.link.rows(_SOURCE_PAGE, {**wanted, "source": source_id})
-        return tuple(map(_record, rows))
+            return self.all(FILES, _PAGE, wanted)
+        return self.all(FILES, _SOURCE_PAGE, {**wanted, "source": source_id})
 
     def files_without_vectors(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
-        return tuple(map(_record, self.link.rows(_WITHOUT_VECTORS, (after or "", limit))))
+        return self.all(FILES, _WITHOUT_VECTORS, (after or "", limit))
 
     def files_without_passages(self, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
-        return tuple(map(_record, self.link.rows(_WITHOUT_PASSAGES, (after or "", limit))))
+        return self.all(FILES, _WITHOUT_PASSAGES, (after or "", limit))
 
     def unfilled(self, table_id: int, *, after: FileId | None, limit: int) -> tuple[FileRecord, ...]:
-        return tuple(map(_record, self.link.rows(_UNFILLED, (after or "", table_id, limit))))
+        return self.all(FILES, _UNFILLED, (after or "", table_id, limit))
 
 
-def _counts(tally: list[Row], *, sources: int, text_bytes: int, journal_rows: int) -> MemoryCounts:
+def _counts(tally: Iterable[Row], *, sources: int, text_bytes: int, journal_rows: int) -> MemoryCounts:
     files = chunks = missing = 0
     by_reason: dict[FileReason, int] = {}
-    for name, number, chunk_count, missing_vectors in tally:
-        reason = _REASONS[name]
+    for reason, number, chunk_count, missing_vectors in tally:
         by_reason[reason] = by_reason.get(reason, 0) + number
         files += number
         chunks += chunk_count

@@ -1,13 +1,14 @@
 """Generations in the catalog: which are reserved, which died, what a reader may see."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 from openmind.domain.ids import FileId, Generation
 from openmind.domain.index import Visibility, as_ranges
 from openmind.ports.catalog import GarbageEntry
 
-from openmind_stores.sqlite.connection import Session
+from openmind_stores.sqlite.records import REAL, TEXT, WHOLE, Form, Session, shapes
 from openmind_stores.sqlite.values import array, batches
 
 _NEWEST: Final = "SELECT last FROM generations"
@@ -55,28 +56,48 @@ WHERE NOT EXISTS (SELECT 1 FROM files WHERE live_generation = json_each.value)
 """
 
 
+NEWEST: Final[Form[Generation]] = Form(table="generations", every=_NEWEST, shapes=shapes(WHOLE), make=itemgetter(0))
+INTENTS: Final[Form[tuple[int, Generation]]] = Form(
+    table="intents",
+    every="SELECT table_id, generation FROM intents",
+    shapes=shapes(WHOLE, WHOLE),
+    make=lambda row: row,
+)
+GARBAGE: Final = Form(
+    table="garbage",
+    every="SELECT table_id, generation, died_at FROM garbage",
+    shapes=shapes(WHOLE, WHOLE, REAL),
+    make=lambda row: GarbageEntry(table_id=row[0], generation=row[1], died_at=row[2]),
+)
+INVISIBLE: Final[Form[Generation]] = Form(
+    table="garbage", every="SELECT generation FROM garbage", shapes=shapes(WHOLE), make=itemgetter(0)
+)
+LIVE: Final[Form[tuple[Generation, FileId, int]]] = Form(
+    table="files", every=_LIVE, shapes=shapes(WHOLE, TEXT, WHOLE), make=lambda row: row
+)
+
+
 class GenerationReading(Session):
     """Tells what may be seen."""
 
     def visibility(self, table_id: int) -> Visibility:
-        dead = [generation for (generation,) in self.link.stream(_INVISIBLE, {"table": table_id})]
-        return Visibility(newest=self.link.value(_NEWEST), dead=as_ranges(dead))
+        dead = list(self.each(INVISIBLE, _INVISIBLE, {"table": table_id}))
+        return Visibility(newest=self._newest(), dead=as_ranges(dead))
 
     def garbage(self, *, died_before: float, limit: int) -> tuple[GarbageEntry, ...]:
-        rows = self.link.rows(_GARBAGE, (died_before, limit))
-        return tuple(
-            GarbageEntry(table_id=table_id, generation=generation, died_at=died_at)
-            for table_id, generation, died_at in rows
-        )
+        return self.all(GARBAGE, _GARBAGE, (died_before, limit))
 
     def intents(self) -> tuple[tuple[int, Generation], ...]:
-        return tuple((table_id, generation) for table_id, generation in self.link.rows(_INTENTS))
+        return self.all(INTENTS, _INTENTS)
 
     def live_generations(self) -> Iterator[tuple[Generation, FileId, int]]:
-        yield from self.link.stream(_LIVE)
+        return self.each(LIVE, _LIVE)
 
     def filled_generations(self, table_id: int) -> Iterator[tuple[Generation, FileId, int]]:
-        yield from self.link.stream(_FILLED, (table_id,))
+        return self.each(LIVE, _FILLED, (table_id,))
+
+    def _newest(self) -> Generation:
+        return self.sole(NEWEST, _NEWEST)
 
 
 class GenerationWriting(GenerationReading):
@@ -84,7 +105,7 @@ class GenerationWriting(GenerationReading):
 
     def begin(self, table_ids: Sequence[int], count: int) -> list[Generation]:
         self.link.run(_RESERVE, (count,))
-        last: int = self.link.value(_NEWEST)
+        last = self._newest()
         generations = [Generation(number) for number in range(last - count + 1, last + 1)]
         self.link.run_many(_INTEND, ((number, table_id) for number in generations for table_id in table_ids))
         return generations

@@ -6,20 +6,16 @@ from openmind.domain.errors import StoreError
 from openmind.domain.index import IndexIdentity, IndexTable, TableState
 from openmind.domain.models import EmbedderIdentity
 
-from openmind_stores.sqlite.connection import Row, Session
+from openmind_stores.sqlite.connection import Row
+from openmind_stores.sqlite.records import TEXT, WHOLE, Form, Session, shapes
 
-_LIST: Final = """
+_EVERY: Final = """
 SELECT id, name, state, provider, model, revision, dimension, prompt_version, chunking, analyser
-FROM index_tables ORDER BY id
+FROM index_tables
 """
-_LIVE: Final = """
-SELECT id, name, state, provider, model, revision, dimension, prompt_version, chunking, analyser
-FROM index_tables WHERE state = 'live'
-"""
-_FETCH: Final = """
-SELECT id, name, state, provider, model, revision, dimension, prompt_version, chunking, analyser
-FROM index_tables WHERE id = ?
-"""
+_LIST: Final = f"{_EVERY} ORDER BY id"
+_LIVE: Final = f"{_EVERY} WHERE state = 'live'"
+_FETCH: Final = f"{_EVERY} WHERE id = ?"
 _NAMED: Final = "SELECT 1 FROM index_tables WHERE name = ?"
 _INSERT: Final = """
 INSERT INTO index_tables (state, name, provider, model, revision, dimension, prompt_version, chunking, analyser)
@@ -64,6 +60,14 @@ def _table(row: Row) -> IndexTable:
     return IndexTable(id=id, name=name, identity=identity, state=TableState(state))
 
 
+TABLES: Final = Form(
+    table="index_tables",
+    every=_EVERY,
+    shapes=shapes(WHOLE, TEXT, TEXT, TEXT, TEXT, TEXT, WHOLE, WHOLE, WHOLE, WHOLE),
+    make=_table,
+)
+
+
 def _identity(identity: IndexIdentity) -> tuple[object, ...]:
     embedder = identity.embedder
     return (
@@ -81,11 +85,10 @@ class IndexTableReading(Session):
     """Looks index tables up."""
 
     def tables(self) -> tuple[IndexTable, ...]:
-        return tuple(map(_table, self.link.rows(_LIST)))
+        return self.all(TABLES, _LIST)
 
     def live_table(self) -> IndexTable | None:
-        row = self.link.row(_LIVE)
-        return _table(row) if row else None
+        return self.one(TABLES, _LIVE)
 
 
 class IndexTableWriting(IndexTableReading):
@@ -103,8 +106,8 @@ class IndexTableWriting(IndexTableReading):
         self.link.run(_SET_IDENTITY, (*_identity(identity), table_id))
 
     def switch(self, table_id: int) -> None:
-        row = self.link.row(_FETCH, (table_id,))
-        if row is None or _table(row).state is not TableState.FILLING:
+        table = self.one(TABLES, _FETCH, (table_id,))
+        if table is None or table.state is not TableState.FILLING:
             raise StoreError(f"the index table {table_id} is not being filled")
         if self.link.row(_UNFILLED, (table_id,)):
             raise StoreError(f"the index table {table_id} does not hold every file yet")

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from openmind.domain.paths import displayable
 
+_NUL = b"\0"
 _DIGITS = (8, 16, 32, 64)
 
 
@@ -20,3 +21,14 @@ def shown(path: bytes, taken: Callable[[str], bool]) -> str:
     digest = hashlib.sha256(path).hexdigest()
     candidates = [f"{plain} ({digest[:digits]})" for digits in _DIGITS]
     return next((candidate for candidate in candidates if not taken(candidate)), candidates[-1])
+
+
+def as_path(path: bytes) -> bytes:
+    """Take what the catalog has for the bytes of a path.
+
+    Raises:
+        ValueError: no system has such a path.
+    """
+    if not path or _NUL in path:
+        raise ValueError(path)
+    return path

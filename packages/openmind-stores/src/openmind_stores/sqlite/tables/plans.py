@@ -8,7 +8,9 @@ from openmind.domain.files import FileStat
 from openmind.domain.ids import RunId
 from openmind.ports.catalog import PlannedChange
 
-from openmind_stores.sqlite.connection import Row, Session
+from openmind_stores.sqlite.connection import Row
+from openmind_stores.sqlite.records import BYTES, TEXT, WHOLE, Form, Session, or_null, shapes
+from openmind_stores.sqlite.tables.paths import as_path
 from openmind_stores.sqlite.values import array, batches, integer
 
 _KINDS: Final = {kind.value: kind for kind in ChangeKind}
@@ -17,14 +19,15 @@ _KINDS: Final = {kind.value: kind for kind in ChangeKind}
 # in their place, and nothing has to be numbered anew. The line is looked up first: compared with a subquery, the index
 # would be searched by `effort` alone.
 _LINE: Final = "SELECT effort, size, path_bytes, position FROM changes WHERE position = ?"
-_PAGE: Final = """
-SELECT position, source_id, path_bytes, kind, size, mtime_ns, file_id, effort, content_hash FROM changes
+_COLUMNS: Final = "position, source_id, path_bytes, kind, size, mtime_ns, file_id, effort, content_hash"
+_PAGE: Final = f"""
+SELECT {_COLUMNS} FROM changes
 WHERE run_id = :run AND (:any_kind OR kind IN (SELECT value FROM json_each(:kinds)))
   AND (effort, size, path_bytes, position) > (:effort, :size, :path_bytes, :position)
 ORDER BY effort, size, path_bytes, position LIMIT :limit
 """
-_GONE: Final = """
-SELECT position, source_id, path_bytes, kind, size, mtime_ns, file_id, effort, content_hash FROM changes
+_GONE: Final = f"""
+SELECT {_COLUMNS} FROM changes
 WHERE run_id = ? AND content_hash = ? AND kind = 'gone'
   AND EXISTS (SELECT 1 FROM files WHERE id = changes.file_id AND path_bytes = changes.path_bytes)
 ORDER BY path_bytes LIMIT 1
@@ -47,13 +50,21 @@ def _change(row: Row) -> PlannedChange:
     return PlannedChange(
         position=position,
         source_id=source_id,
-        path_bytes=path_bytes,
+        path_bytes=as_path(path_bytes),
         kind=_KINDS[kind],
         stat=FileStat(size=size, mtime_ns=mtime_ns),
         file_id=file_id,
         effort=effort,
         content_hash=content_hash,
     )
+
+
+CHANGES: Final = Form(
+    table="changes",
+    every=f"SELECT {_COLUMNS} FROM changes",
+    shapes=shapes(WHOLE, TEXT, BYTES, TEXT, WHOLE, WHOLE, or_null(TEXT), WHOLE, TEXT),
+    make=_change,
+)
 
 
 class PlanReading(Session):
@@ -76,11 +87,10 @@ class PlanReading(Session):
             "position": position,
             "limit": limit,
         }
-        return tuple(map(_change, self.link.rows(_PAGE, wanted)))
+        return self.all(CHANGES, _PAGE, wanted)
 
     def gone_with_content(self, run_id: RunId, content_hash: str) -> PlannedChange | None:
-        row = self.link.row(_GONE, (run_id, content_hash))
-        return _change(row) if row else None
+        return self.one(CHANGES, _GONE, (run_id, content_hash))
 
 
 class PlanWriting(PlanReading):

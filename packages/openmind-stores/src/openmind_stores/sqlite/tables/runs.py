@@ -1,11 +1,13 @@
 """Runs and jobs in the catalog. Their columns have the documented names, which differ from those of the tally."""
 
+from datetime import datetime
 from typing import Final
 
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
 
-from openmind_stores.sqlite.connection import Row, Session
+from openmind_stores.sqlite.connection import Row
+from openmind_stores.sqlite.records import REAL, TEXT, WHOLE, Form, Session, or_null, shapes
 from openmind_stores.sqlite.values import text
 
 # Both selects begin with the tally in the order of `_tally` and go on with the process.
@@ -74,7 +76,11 @@ def _tally(row: Row) -> IndexTally:
 
 def _process(row: Row) -> ProcessMark | None:
     pid, started_at, boot_id = row[14:17]
-    return None if pid is None else ProcessMark(pid=pid, started_at=started_at, boot_id=boot_id)
+    if pid is None:
+        return None
+    if started_at is None or boot_id is None:
+        raise ValueError(pid)
+    return ProcessMark(pid=pid, started_at=started_at, boot_id=boot_id)
 
 
 def _columns(tally: IndexTally, process: ProcessMark | None) -> tuple[object, ...]:
@@ -118,9 +124,13 @@ def _run(row: Row) -> IndexRun:
 
 def _job(row: Row) -> IndexJob:
     id, status, current_file, error, started_at, completed_at, updated_at, per_second = row[17:]
+    state = JobState(status)
+    if not state.finished:
+        _check_moment(started_at)
+        _check_moment(updated_at)
     return IndexJob(
         id=id,
-        state=JobState(status),
+        state=state,
         tally=_tally(row),
         current_file=current_file,
         error=error,
@@ -132,22 +142,46 @@ def _job(row: Row) -> IndexJob:
     )
 
 
+def _check_moment(text: str) -> None:
+    """Refuse a time that will be reckoned with; there may be none yet.
+
+    Raises:
+        ValueError: it is none, or nobody knows in which zone.
+    """
+    if text and datetime.fromisoformat(text).tzinfo is None:
+        raise ValueError(text)
+
+
+_COUNTED: Final = (*(14 * (WHOLE,)), or_null(WHOLE), or_null(REAL), or_null(TEXT))
+"""Tally and process."""
+RUNS: Final = Form(
+    table="index_runs",
+    every=_SELECT_RUN,
+    shapes=shapes(*_COUNTED, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, REAL, or_null(TEXT)),
+    make=_run,
+)
+JOBS: Final = Form(
+    table="index_jobs",
+    every=_SELECT_JOB,
+    shapes=shapes(*_COUNTED, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, REAL),
+    make=_job,
+)
+
+
 class RunReading(Session):
     """Looks runs and jobs up."""
 
     def run(self, run_id: RunId) -> IndexRun | None:
-        row = self.link.row(_RUN, (run_id,))
-        return _run(row) if row else None
+        return self.one(RUNS, _RUN, (run_id,))
 
     def runs(self, *, limit: int = 20) -> tuple[IndexRun, ...]:
-        return tuple(map(_run, self.link.rows(_RUNS, (limit,))))
+        return self.all(RUNS, _RUNS, (limit,))
 
     def job(self, job_id: JobId) -> IndexJob | None:
-        row = self.link.row(_JOB, (job_id,))
-        return _job(row) if row else None
+        return self.one(JOBS, _JOB, (job_id,))
 
     def jobs(self, *, limit: int = 20) -> tuple[IndexJob, ...]:
-        return tuple(map(_job, self.link.rows(_JOBS, (limit,))))
+        return self.all(JOBS, _JOBS, (limit,))
 
     def latest_job(self) -> IndexJob | None:
         return next(iter(self.jobs(limit=1)), None)

@@ -1,8 +1,9 @@
 """Small remembered values, and forgetting everything."""
 
+from operator import itemgetter
 from typing import Final
 
-from openmind_stores.sqlite.connection import Session
+from openmind_stores.sqlite.records import TEXT, Form, Session, shapes
 
 _VALUE: Final = "SELECT value FROM settings WHERE name = ?"
 _SET: Final = "INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)"
@@ -25,12 +26,16 @@ _CLEAR: Final = (
 _CLEAR_SOURCES: Final = "DELETE FROM sources"
 
 
+SETTINGS: Final[Form[str]] = Form(
+    table="settings", every="SELECT value FROM settings", shapes=shapes(TEXT), make=itemgetter(0)
+)
+
+
 class SettingReading(Session):
     """Looks values up."""
 
     def setting(self, name: str) -> str | None:
-        value: str | None = self.link.value(_VALUE, (name,))
-        return value
+        return self.one(SETTINGS, _VALUE, (name,))
 
 
 class SettingWriting(SettingReading):

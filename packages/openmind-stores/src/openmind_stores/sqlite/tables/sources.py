@@ -6,16 +6,15 @@ from openmind.domain.errors import SourceExists, SourceNotFound
 from openmind.domain.ids import SourceId
 from openmind.domain.sources import Source
 
-from openmind_stores.sqlite.connection import Row, Session
-from openmind_stores.sqlite.tables.paths import shown
+from openmind_stores.sqlite.connection import Row
+from openmind_stores.sqlite.records import BYTES, TEXT, WHOLE, Form, Session, or_null, shapes
+from openmind_stores.sqlite.tables.paths import as_path, shown
 
-_LIST: Final = """
+_EVERY: Final = """
 SELECT id, path_bytes, recursive, enabled, created_at, kind, config, device, ocr, code FROM sources
-WHERE enabled >= ? ORDER BY rowid
 """
-_FETCH: Final = """
-SELECT id, path_bytes, recursive, enabled, created_at, kind, config, device, ocr, code FROM sources WHERE id = ?
-"""
+_LIST: Final = f"{_EVERY} WHERE enabled >= ? ORDER BY rowid"
+_FETCH: Final = f"{_EVERY} WHERE id = ?"
 _TAKEN: Final = "SELECT 1 FROM sources WHERE id = ? OR path_bytes = ?"
 _SHOWN: Final = "SELECT 1 FROM sources WHERE path = ?"
 _INSERT: Final = """
@@ -32,7 +31,7 @@ def _source(row: Row) -> Source:
     id, path_bytes, recursive, enabled, created_at, kind, config, device, ocr, code = row
     return Source(
         id=id,
-        path_bytes=path_bytes,
+        path_bytes=as_path(path_bytes),
         recursive=bool(recursive),
         enabled=bool(enabled),
         created_at=created_at,
@@ -42,6 +41,14 @@ def _source(row: Row) -> Source:
         ocr=bool(ocr),
         code=bool(code),
     )
+
+
+SOURCES: Final = Form(
+    table="sources",
+    every=_EVERY,
+    shapes=shapes(TEXT, BYTES, WHOLE, WHOLE, TEXT, TEXT, TEXT, or_null(TEXT), WHOLE, WHOLE),
+    make=_source,
+)
 
 
 def _properties(source: Source) -> tuple[object, ...]:
@@ -62,13 +69,13 @@ class SourceReading(Session):
     """Looks sources up."""
 
     def sources(self, *, enabled_only: bool = False) -> tuple[Source, ...]:
-        return tuple(map(_source, self.link.rows(_LIST, (int(enabled_only),))))
+        return self.all(SOURCES, _LIST, (int(enabled_only),))
 
     def source(self, source_id: SourceId) -> Source:
-        row = self.link.row(_FETCH, (source_id,))
-        if row is None:
+        source = self.one(SOURCES, _FETCH, (source_id,))
+        if source is None:
             raise _not_found(source_id)
-        return _source(row)
+        return source
 
 
 class SourceWriting(SourceReading):

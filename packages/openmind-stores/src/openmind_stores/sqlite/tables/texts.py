@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
-from openmind_stores.sqlite.connection import Session
+from openmind_stores.sqlite.records import BYTES, TEXT, Form, Session, shapes
 from openmind_stores.sqlite.values import batches
 
-_TEXT: Final = "SELECT packed FROM texts WHERE content_hash = ? AND extractor = ?"
+_TEXT: Final = "SELECT extractor, packed FROM texts WHERE content_hash = ? AND extractor = ?"
 _RECOGNISED: Final = """
 SELECT extractor, packed FROM texts WHERE content_hash = ? AND extractor >= 'ocr:' AND extractor < 'ocr;'
 """
@@ -29,21 +29,36 @@ _DROP_VECTOR: Final = "DELETE FROM vectors WHERE embedder = ? AND input_hash = ?
 _DROP_EMBEDDER: Final = "DELETE FROM vectors WHERE embedder = ?"
 
 
+# To look whether they are what they should be, nobody reads gigabytes of them.
+TEXTS: Final[Form[tuple[str, bytes]]] = Form(
+    table="texts",
+    every="SELECT extractor, IIF(typeof(packed) = 'blob', x'', packed) FROM texts",
+    shapes=shapes(TEXT, BYTES),
+    make=lambda row: row,
+)
+VECTORS: Final[Form[tuple[bytes, bytes]]] = Form(
+    table="vectors",
+    every="SELECT input_hash, IIF(typeof(vector) = 'blob', x'', vector) FROM vectors",
+    shapes=shapes(BYTES, BYTES),
+    make=lambda row: row,
+)
+
+
 class TextReading(Session):
     """Looks up what was kept."""
 
     def text(self, content_hash: str, extractor: str) -> bytes | None:
-        packed: bytes | None = self.link.value(_TEXT, (content_hash, extractor))
-        return packed
+        found = self.one(TEXTS, _TEXT, (content_hash, extractor))
+        return None if found is None else found[1]
 
     def recognised(self, content_hash: str) -> dict[str, bytes]:
-        return dict(self.link.rows(_RECOGNISED, (content_hash,)))
+        return dict(self.all(TEXTS, _RECOGNISED, (content_hash,)))
 
     def vectors(self, embedder: str, hashes: Collection[bytes]) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
         for batch in batches(hashes):
             places = ", ".join("?" * len(batch))
-            found.update(self.link.rows(_VECTORS.format(places), (embedder, *batch)))
+            found.update(self.all(VECTORS, _VECTORS.format(places), (embedder, *batch)))
         return found
 
 
