@@ -57,6 +57,20 @@ def test_a_hit_without_lines_has_its_place_in_words(make_hit) -> None:
     assert grep_line(hit).plain == "/notes/garden.md:p. 12 › Methods: Prune the apple tree in March."
 
 
+def test_lines_of_a_part_are_told_as_such_and_not_as_lines_of_the_file(make_hit) -> None:
+    hit = make_hit(locator=(Place(kind="attachment", start=2, label="a.txt"), Place(kind="lines", start=3, end=9)))
+
+    assert grep_line(hit).plain == "/notes/garden.md:a.txt › lines 3–9: Prune the apple tree in March."
+
+
+def test_a_hit_with_copies_is_one_line_that_names_them(make_hit, capsys: pytest.CaptureFixture[str]) -> None:
+    print_result(SearchResult(query="q", state=SearchState.OK, hits=(make_hit(also_at=("/copy.md", "/b/c.md")),)))
+
+    assert capsys.readouterr().out.splitlines() == [
+        "/notes/garden.md:40: Trees: Prune the apple tree in March.  (also in /copy.md, /b/c.md)"
+    ]
+
+
 def test_a_hit_without_a_place_is_path_and_snippet(make_hit) -> None:
     assert grep_line(make_hit(locator=())).plain == "/notes/garden.md: Prune the apple tree in March."
 

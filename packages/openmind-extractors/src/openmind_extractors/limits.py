@@ -1,5 +1,7 @@
 """Limits that several formats share, each with its reason."""
 
+from collections.abc import Iterator
+
 MAX_TEXT_CHARS = 20_000_000
 """Text kept of one file: 20 novels. More is a log or a dump, and the memory for one file stays bounded."""
 
@@ -14,3 +16,9 @@ SEGMENT_CHARS = 48_000
 
 MAX_SEGMENT_CHARS = 1_000_000
 """A longer single line is cut, so that a frame stays below its cap."""
+
+
+def divided(text: str) -> Iterator[str]:
+    """Yield the pieces of a text, each no longer than a segment may be; of most texts that is one."""
+    for start in range(0, len(text), MAX_SEGMENT_CHARS):
+        yield text[start : start + MAX_SEGMENT_CHARS]

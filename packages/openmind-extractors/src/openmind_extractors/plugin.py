@@ -48,7 +48,7 @@ ISOLATED = (
     ),
     ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
     ExtractorInfo(name="notebook", version=1, extensions=frozenset({".ipynb"})),
-    ExtractorInfo(name="mail", version=1, extensions=frozenset({".eml"})),
+    ExtractorInfo(name="mail", version=2, extensions=frozenset({".eml"})),
     ExtractorInfo(name="sheets", version=1, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
     ExtractorInfo(name="pptx", version=1, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
     ExtractorInfo(name="odt", version=1, extensions=frozenset({".odt"})),

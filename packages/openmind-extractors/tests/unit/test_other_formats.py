@@ -73,7 +73,7 @@ def test_a_notebook_of_version_3_is_read(read) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", FileReason.DAMAGED),
+        (b"", FileReason.EMPTY),
         (b"{", FileReason.DAMAGED),
         (b"[" * 100_000, FileReason.DAMAGED),
         (b"[1]", FileReason.UNSUPPORTED),
@@ -132,7 +132,8 @@ def test_a_mail_keeps_headers_body_and_text_attachments(read) -> None:
     assert "From: Jürgen Fischer" in reading.text
     assert "The bridge is geschützt." in reading.text
     assert "in HTML" not in reading.text
-    assert reading.where("car,2") == "attachment tolls.csv"
+    assert reading.where("The bridge is") == "body text › lines 1–1"
+    assert reading.where("car,2") == "attachment tolls.csv › lines 1–1"
     assert "iVBOR" not in reading.text
 
 
@@ -170,7 +171,7 @@ def test_a_forwarded_mail_keeps_who_wrote_it(read) -> None:
 
     assert "From: Ilse <ilse@example.com>\nSubject: The old bridge" in reading.text
     assert reading.where("Ilse") == "attachment The old bridge › part headers"
-    assert reading.where("It will be closed.") == "attachment The old bridge"
+    assert reading.where("It will be closed.") == "attachment The old bridge › body text › lines 1–1"
     assert reading.facts.title == "Fwd"
 
 
@@ -200,7 +201,69 @@ def test_a_text_that_was_attached_as_bytes_is_read(read) -> None:
         'Content-Disposition: attachment; filename="=?utf-8?q?Gr=C3=B6=C3=9Fen=2Etxt?="\n\nVGhlIHRvbGxz\n--X--\n'
     )
 
-    assert read("a.eml", mail.encode()).where("The tolls") == "attachment Größen.txt"
+    assert read("a.eml", mail.encode()).where("The tolls") == "attachment Größen.txt › lines 1–1"
+
+
+def mixed(*parts: str) -> bytes:
+    """Write a mail of several parts, each with its headers."""
+    head = "Subject: x\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=X\n\n"
+    return (head + "".join(f"--X\n{part}\n" for part in parts) + "--X--\n").encode()
+
+
+def attached(name: str, text: str) -> str:
+    return f'Content-Type: text/plain\nContent-Disposition: attachment; filename="{name}"\n\n{text}'
+
+
+def test_the_text_of_a_mail_is_counted_in_lines_and_each_attachment_by_itself(read) -> None:
+    data = mixed(
+        "Content-Type: text/plain\n\nDear Ann\n\nBye",
+        attached("notes.txt", "one\ntwo"),
+        attached("notes.txt", "three"),
+        "Content-Type: text/plain\n\nSent with a list",
+    )
+
+    reading = read("list.eml", data)
+
+    assert reading.where("Dear Ann") == "body text › lines 1–3"
+    assert reading.where("one") == "attachment notes.txt › lines 1–2"
+    assert reading.where("three") == "attachment notes.txt › lines 1–1"
+    assert reading.where("Sent with") == "body text › lines 4–4"
+    first, second = (
+        next(segment.locator[0] for segment in reading.segments if text in segment.text) for text in ("one", "three")
+    )
+    assert first != second, "equal places would make the two files one text"
+
+
+def test_of_a_long_part_of_a_mail_the_beginning_is_read(read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openmind_extractors.mail.MAX_ATTACHMENT_BYTES", 1_000_000)
+
+    reading = read("long.eml", mixed(attached("log.txt", "needle\n" + "x\n" * 500_000 + "behind")))
+
+    assert "needle" in reading.text
+    assert "behind" not in reading.text
+    assert (reading.reason, reading.note) == (FileReason.PARTIAL, "only the first 1 MB of log.txt were read")
+
+
+def test_beyond_the_limit_of_parts_a_mail_is_partial(read, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("openmind_extractors.mail.MAX_PARTS", 3)
+
+    reading = read("many.eml", mixed(*(attached(f"{number}.txt", f"number {number}") for number in range(5))))
+
+    assert "number 2" in reading.text
+    assert "number 3" not in reading.text
+    assert (reading.reason, reading.note) == (FileReason.PARTIAL, "only the first 3 of 5 parts were read")
+
+
+def test_the_headers_of_a_mail_are_found_however_long_they_are(read) -> None:
+    people = ", ".join(f"person{number}@example.com" for number in range(300))
+    parts = [attached(f"{'n' * 250}{number}.txt", "x") for number in range(60)]
+
+    reading = read("crowd.eml", f"To: {people}\n".encode() + mixed(*parts))
+
+    assert "person299@example.com" in reading.text
+    assert f"{'n' * 250}59.txt" in reading.text
+    assert reading.reason is FileReason.OK
+    assert len(reading.facts.metadata["to"]) == 2_000
 
 
 def test_a_mail_that_lies_about_its_encoding_is_read(read) -> None:

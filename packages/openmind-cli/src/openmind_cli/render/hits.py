@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterable, Iterator
 
-from openmind.domain.location_text import location_text, title_and_location
+from openmind.domain.documents import Place
+from openmind.domain.location_text import lines_of_file, location_text, title_and_location
 from openmind.domain.search import Explanation, SearchHit, SearchResult, SearchState
 from openmind.domain.snippets import ELLIPSIS
 
@@ -12,7 +13,6 @@ from openmind_cli.render.lines import BLANK, Line, Span, line, note, print_lines
 from openmind_cli.terminal import is_terminal
 
 MARK = "bold yellow"
-LINES = frozenset({"line", "lines"})
 
 ADVICE = {
     SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. Widen or drop a filter.",
@@ -46,23 +46,21 @@ def print_hits(hits: Iterable[SearchHit], *, explain: bool = False) -> None:
         for number, hit in enumerate(hits, start=1):
             print_lines(_block(number, hit, explain=explain))
     else:
-        print_lines(each for hit in hits for each in grep_lines(hit, explain=explain))
-
-
-def grep_lines(hit: SearchHit, *, explain: bool = False) -> Iterator[Line]:
-    """One hit as a line for each file that holds the passage; where it stands is known of the first alone."""
-    yield grep_line(hit, explain=explain)
-    for path in hit.also_at:
-        yield line(f"{one_line(path)}:{_shown(hit)}")
+        print_lines(grep_line(hit, explain=explain) for hit in hits)
 
 
 def grep_line(hit: SearchHit, *, explain: bool = False) -> Line:
-    """One hit on one line, `path:40: heading: snippet`; the place is the line of the first match in the snippet."""
-    first = _line_of_match(hit)
-    where = one_line(location_text(tuple(place for place in hit.locator if not first or place.kind not in LINES)))
+    """One hit on one line, `path:40: heading: snippet`, behind which other files with the same passage are named.
+
+    The number is the line of the first match in the snippet.
+    """
+    lines = lines_of_file(hit.locator)
+    first = _line_of_match(hit, lines) if lines else ""
+    where = one_line(location_text(hit.locator[:-1] if lines else hit.locator))
     parts = [one_line(hit.path), first, f" {where}" if first and where else where, _shown(hit)]
+    copies = f"  ({_also_in(hit)})" if hit.also_at else ""
     told = f"  [{_score(hit)}; {explanation_text(hit.explanation)}]" if explain else ""
-    return line(":".join(part for part in parts if part) + told)
+    return line(":".join(part for part in parts if part) + copies + told)
 
 
 def marked(hit: SearchHit) -> Iterator[Span]:
@@ -95,25 +93,27 @@ def _block(number: int, hit: SearchHit, *, explain: bool) -> Iterator[Line]:
     yield line(Span(f"{where}  " if where else "", "green"), Span(_score(hit), "dim"), indent=3)
     yield line(*marked(hit), indent=3, wraps=True)
     if hit.also_at:
-        yield line(Span("also in " + ", ".join(one_line(path) for path in hit.also_at), "dim"), indent=3)
+        yield line(Span(_also_in(hit), "dim"), indent=3)
     if explain:
         yield line(Span(explanation_text(hit.explanation), "dim"), indent=3)
     yield BLANK
+
+
+def _also_in(hit: SearchHit) -> str:
+    return "also in " + ", ".join(one_line(path) for path in hit.also_at)
 
 
 def _shown(hit: SearchHit) -> str:
     return f" {flowing(hit.snippet).strip()}"
 
 
-def _line_of_match(hit: SearchHit) -> str:
+def _line_of_match(hit: SearchHit, lines: Place) -> str:
     """The line of the first match that is shown; the first of the passage where that cannot be told exactly.
 
     A snippet is a stretch of the passage on one line. Where it stands but once in the passage, and each line of that is
     a line of the file, it tells where the match is.
     """
-    lines = next((place for place in hit.locator if place.kind in LINES and place.start is not None), None)
-    if lines is None or lines.start is None:
-        return ""
+    assert lines.start is not None
     shown = hit.snippet.removeprefix(ELLIPSIS).removesuffix(ELLIPSIS)
     words = [(found.group(), hit.text.count("\n", 0, found.start())) for found in re.finditer(r"\S+", hit.text)]
     flat = " ".join(word for word, _ in words)

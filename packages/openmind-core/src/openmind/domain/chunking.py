@@ -22,7 +22,7 @@ MIN_HEADER = 16
 """A shorter header of a table says nothing."""
 _TOPICS = ("tags", "aliases", "topics")
 """Metadata that says what a document is about, as its title does."""
-_UNTITLED = frozenset({"page", "lines", "rows", "paragraphs"})
+_UNTITLED = frozenset({"page", "lines", "rows", "paragraphs", "body"})
 """Places whose labels say where, not what."""
 
 

@@ -12,7 +12,7 @@ class Place:
     """One part of a locator: `page` 12, `lines` 40–52, `heading` "Methods"."""
 
     kind: str
-    """`page`, `lines`, `rows`, `sheet`, `slide`, `heading`, `chapter`, and kinds to come."""
+    """`page`, `lines`, `rows`, `sheet`, `slide`, `heading`, `chapter`, `attachment`, `body`, and kinds to come."""
     start: int | None = None
     """First number, counted from 1; None where the place has only a label."""
     end: int | None = None
@@ -30,7 +30,8 @@ class Segment:
     """A stretch of text that belongs together, with its place.
 
     `heading` places of the locator, in order, are the heading path. Lines of `text` are lines of the file when
-    the locator has a `lines` place: the first line of the text is line `start` of the file.
+    the locator has a `lines` place below nothing but headings: the first line of the text is line `start` of the file.
+    Below another place, such as an `attachment`, they are lines of that.
     """
 
     text: str

@@ -14,8 +14,8 @@ _MARK = r"[^\S\n]*+(?:#\+title:|[#=*]{0,9})[^\S\n]*+(?:(?:TODO|DONE|NEXT|WAITING
 """What stands before a heading in Markdown, AsciiDoc and Org."""
 _CLOSE = rf"[^\S\n]*+(?:[#=]*+|:[\w@#%:]+:){_LINE_END}"
 """What stands behind it: its marks once more, or the tags of Org."""
-_NUMBERED = frozenset({"page", "line", "lines", "row", "rows", "paragraphs"})
-"""Places whose labels are numbers more than names."""
+_NUMBERED = frozenset({"page", "line", "lines", "row", "rows", "paragraphs", "body"})
+"""Places whose labels say where, not what."""
 
 
 def names_of(title: str, locator: Locator) -> Iterator[str]:

@@ -18,6 +18,13 @@ def title_and_location(hit: SearchHit) -> str:
     return " · ".join(part for part in (title, place) if part)
 
 
+def lines_of_file(locator: Locator) -> Place | None:
+    """Return the place that counts lines of the file itself; None where there is none, or lines of a part of it."""
+    if not locator or locator[-1].kind not in {"line", "lines"} or locator[-1].start is None:
+        return None
+    return locator[-1] if all(place.kind == "heading" for place in locator[:-1]) else None
+
+
 def _place_text(place: Place) -> str:
     match place.kind:
         case "page":
