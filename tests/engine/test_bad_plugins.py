@@ -9,7 +9,7 @@ from openmind import open_memory
 from openmind.adapters.home import Home
 from openmind.adapters.toml_config import ConfigFile
 from openmind.domain.documents import DocumentFacts, Place, Segment
-from openmind.domain.errors import PluginError
+from openmind.domain.errors import PluginError, UsageError
 from openmind.domain.models import EmbedderIdentity, EmbeddingRole
 from openmind.domain.vectors import Vectors
 from openmind.plugins.manager import Plugins, load_plugins
@@ -205,3 +205,30 @@ def test_files_that_seem_gone_and_are_there_are_kept_however_many_and_the_others
         assert [file.path_bytes for file in memory.documents.list()] == [
             os.fsencode(notes / name) for name in ("b.odd", "c.odd", "d/e.odd", "d/h.odd", "z.txt")
         ]
+
+
+def test_an_own_embedder_with_the_name_of_an_installed_provider_is_told_to_take_another(tmp_path: Path) -> None:
+    own = FakeEmbeddings(identity=EmbedderIdentity(provider="lmstudio", model="mine", dimension=64))
+
+    with pytest.raises(UsageError, match="“lmstudio”, which is the name of a provider of openmind-lmstudio") as caught:
+        open_memory(tmp_path / "home", embedder=own).__enter__()
+
+    assert "another name" in caught.value.hint
+
+
+def test_the_same_plugins_may_serve_with_an_own_embedder_again(tmp_path: Path) -> None:
+    plugins, own = load_plugins(), FakeEmbeddings()
+
+    for _ in range(2):
+        with open_memory(tmp_path / "home", plugins=plugins, embedder=own) as memory:
+            assert memory.models.configured_name == own.identity.provider
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"home": 3}, {"embedder": object()}, {"embedder": "letters"}, {"plugins": "none"}, {"create": "no"}]
+)
+def test_arguments_of_a_wrong_type_are_refused_in_words(arguments: dict[str, object], tmp_path: Path) -> None:
+    with pytest.raises(UsageError):
+        open_memory(**{"home": tmp_path / "home", **arguments}).__enter__()  # type: ignore[arg-type]
+
+    assert not (tmp_path / "home").exists()

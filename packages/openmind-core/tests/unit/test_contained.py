@@ -1,6 +1,7 @@
 """Providers of other packages: whatever they do wrong is an error that names them."""
 
 import math
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
@@ -8,16 +9,18 @@ from io import StringIO
 from threading import Event, Thread
 
 import pytest
+from attrs import evolve
 from openmind.application.models.contained import Blame, ContainedProvider
+from openmind.application.models.own_embedder import identity_of
 from openmind.domain.answers import AnswerText
-from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
-from openmind.domain.models import EmbeddingRole
+from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError, UsageError
+from openmind.domain.models import EmbeddingRole, RetrievalProfile
 from openmind.domain.vectors import Vectors
 from openmind.ports.answer_provider import Prompt, Reply
 from openmind.testing.contracts.embedding_provider import EmbeddingProviderContract
 from openmind.testing.contracts.model_provider import ModelProviderContract
 from openmind.testing.fakes.images import FakeDescriber
-from openmind.testing.fakes.models import FakeAnswers, FakeEmbeddings, FakeProvider
+from openmind.testing.fakes.models import FAKE_IDENTITY, FakeAnswers, FakeEmbeddings, FakeProvider
 
 BLAME = Blame("acme", "openmind-acme")
 QUESTION = Prompt(system="", user="How is the well?")
@@ -74,7 +77,7 @@ class Unspeakable(Exception):
     [
         (lambda texts: None, "NoneType and not Vectors"),
         (lambda texts: [[1.0] * 64 for _ in texts], "list and not Vectors"),
-        (lambda texts: rows(len(texts) - 1, 1.0), "gives 1 vectors for 2 texts"),
+        (lambda texts: rows(len(texts) - 1, 1.0), "gives 1 vector for 2 texts"),
         (lambda texts: Vectors.from_rows([[1.0]] * len(texts), 1), "vectors of 1 numbers, not of 64"),
         (lambda texts: rows(len(texts), math.nan), "a vector of length nan"),
         (lambda texts: rows(len(texts), math.inf), "a vector of length inf"),
@@ -97,6 +100,61 @@ def test_vectors_that_are_wrong_are_never_kept(answer: Callable[[Sequence[str]],
         embedder.embed(["one", "two"], role="passage")
 
     assert told in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"dimension": "256"}, "has the dimension '256', which is no whole number"),
+        ({"dimension": True}, "has the dimension True, which is no whole number"),
+        ({"dimension": 0}, "has the dimension 0, and 1 to 32,768 is possible"),
+        ({"dimension": 10**9}, "has the dimension 1,000,000,000, and 1 to 32,768 is possible"),
+        ({"prompt_version": None}, "has the prompt_version None, which is no whole number"),
+        ({"revision": None}, "has the revision None, which is no text"),
+        ({"provider": ""}, "lacks the name of its provider"),
+    ],
+)
+def test_an_identity_that_cannot_be_is_told_before_anything_is_made_by_it(
+    changes: dict[str, object], told: str
+) -> None:
+    inner = FakeEmbeddings(identity=evolve(FAKE_IDENTITY, **changes))  # type: ignore[arg-type]
+    embedder = contained(FakeProvider(embeddings=inner)).embedder("fake-embedder")
+
+    for use in (lambda: embedder.identity, lambda: embedder.embed(["one"], role="query")):
+        with pytest.raises(
+            ProviderError, match="“acme” of the package openmind-acme is broken: the identity"
+        ) as caught:
+            use()
+        assert told in caught.value.message
+    with pytest.raises(UsageError, match=re.escape(told)):
+        identity_of(inner)
+
+
+@pytest.mark.parametrize(
+    ("inner", "told"),
+    [
+        (FakeEmbeddings(max_input_chars=0), "longest input of the embedder is 0, which is no whole number from 1"),
+        (FakeEmbeddings(max_input_chars=True), "is True, which is no whole number from 1"),
+        (
+            FakeEmbeddings(profile=RetrievalProfile(words_weight=math.nan)),
+            "has the words_weight nan, which is no number from 0 to 1",
+        ),
+        (
+            FakeEmbeddings(profile=RetrievalProfile(cosine_floor="0.5")),  # type: ignore[arg-type]
+            "has the cosine_floor '0.5', which is no number from -1 to 1",
+        ),
+    ],
+)
+def test_what_an_embedder_says_of_itself_is_looked_at(inner: FakeEmbeddings, told: str) -> None:
+    embedder = contained(FakeProvider(embeddings=inner)).embedder("fake-embedder")
+
+    with pytest.raises(ProviderError, match=re.escape(told)):
+        _ = embedder.max_input_chars, embedder.profile
+
+
+def test_what_is_no_embedder_is_refused_with_what_it_lacks() -> None:
+    with pytest.raises(UsageError, match="object is no embedder: it has no identity, max_input_chars, in_process, pro"):
+        identity_of(object())
 
 
 def test_ctrl_c_passes_a_provider() -> None:

@@ -13,12 +13,12 @@ from openmind.adapters.processes import is_alive, this_process
 from openmind.adapters.toml_config import ConfigFile
 from openmind.application.jobs.worker import JobWorker, MemoryAtWork, Workplace
 from openmind.application.memory import OpenMind
-from openmind.application.models.own_embedder import OwnEmbedder
+from openmind.application.models.own_embedder import OWN_EMBEDDER, OwnEmbedder, identity_of
 from openmind.application.settings import Settings
 from openmind.application.setup import Beginning
 from openmind.bootstrap.assembly import Assembly, utc_now
 from openmind.domain.config import Config
-from openmind.domain.errors import HomeMissing
+from openmind.domain.errors import HomeMissing, UsageError
 from openmind.domain.plugins import THIS_PROGRAM
 from openmind.installed import readable_config
 from openmind.plugins.manager import Plugins, load_plugins
@@ -48,6 +48,7 @@ def open_memory(
         HomeError: the folder cannot be used, or (`create=False`) is not there.
         ConfigError: config.toml is wrong.
         StoreError: the memory cannot be opened.
+        UsageError: an argument is none of these.
     """
     place = Home.at(home)
     if create:
@@ -124,8 +125,16 @@ def open_checkup(home: Path | str | None = None, *, plugins: Plugins | None = No
 
 def _with_embedder(config: Config, plugins: Plugins, embedder: EmbeddingProvider) -> Config:
     """Let a program's own embedder be the configured model."""
-    name, model = embedder.identity.provider, embedder.identity.model
-    plugins.providers.let_in(name, THIS_PROGRAM)
+    identity = identity_of(embedder)
+    name, model = identity.provider, identity.model
+    plugins.providers.withdraw(OWN_EMBEDDER)  # the same plugins may have served with another one before
+    taken = plugins.providers.entries.get(name)
+    if taken is not None:
+        raise UsageError(
+            f"the embedder says that its provider is “{name}”, which is the name of a provider of {taken.distribution}",
+            hint="Give yours another name: `EmbedderIdentity(provider=…)`.",
+        )
+    plugins.providers.let_in(OWN_EMBEDDER, THIS_PROGRAM)
     plugins.providers.add(name, lambda _: OwnEmbedder(embedder))
     return attrs.evolve(
         config, provider={"name": name}, models=attrs.evolve(config.models, embedding_model=model, chat_model=None)

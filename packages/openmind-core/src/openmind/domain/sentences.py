@@ -22,3 +22,8 @@ def as_sentence(text: str) -> str:
     """Write a message as a whole sentence, its full stop included."""
     told = as_message(text)
     return told if not told or told.endswith((".", "!", "?", "…")) else f"{told}."
+
+
+def counted(number: int, noun: str) -> str:
+    """Write a number with what it counts: `1 file`, `2 files`, `1,200 files`; `noun` is one that takes an s."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -9,6 +9,7 @@ from typing import Self, TypeVar
 from attrs import define, evolve, field, frozen
 
 from openmind.application.prints import prints_apart
+from openmind.domain.embedder_faults import fault_of_identity, fault_of_longest_input, fault_of_profile
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
 from openmind.domain.foreign_errors import named
 from openmind.domain.models import (
@@ -20,7 +21,8 @@ from openmind.domain.models import (
     ProviderHealth,
     RetrievalProfile,
 )
-from openmind.domain.plugins import OURS
+from openmind.domain.plugins import OURS, THIS_PROGRAM
+from openmind.domain.sentences import counted
 from openmind.domain.vectors import Vectors
 from openmind.ports.answer_provider import AnswerPart, AnswerProvider, Prompt, Reply
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -51,10 +53,21 @@ class Blame:
             raise self.error(f"it raised {named(error)}") from error
 
     def error(self, told: str) -> ProviderError:
+        if self.package == THIS_PROGRAM:
+            return ProviderError(f"the embedder “{self.provider}” of this program is broken: {told}")
         return ProviderError(
             f"the provider “{self.provider}” of the package {self.package} is broken: {told}",
             hint="Update that package, or choose another provider: `openmind setup`.",
         )
+
+    def refuse(self, fault: str) -> None:
+        """Raise what an embedder says of itself that cannot be; nothing happens when it is empty.
+
+        Raises:
+            ProviderError
+        """
+        if fault:
+            raise self.error(fault)
 
     def expect(self, value: object, kind: type[T], what: str) -> T:
         """Return a value of the kind it has to be.
@@ -169,12 +182,15 @@ class ContainedEmbeddings:
         """What it says it is, under the names that the configuration has for it: an index is looked up by them."""
         with self.blame.taken():
             told = self.blame.expect(self.inner.identity, EmbedderIdentity, "the identity of its embedder")
-        return evolve(told, provider=self.blame.provider, model=self.key)
+            self.blame.refuse(fault_of_identity(told))
+            return evolve(told, provider=self.blame.provider, model=self.key)
 
     @property
     def max_input_chars(self) -> int:
         with self.blame.taken():
-            return self.blame.expect(self.inner.max_input_chars, int, "the longest input of its embedder")
+            longest = self.inner.max_input_chars
+            self.blame.refuse(fault_of_longest_input(longest))
+            return longest
 
     @property
     def in_process(self) -> bool:
@@ -184,25 +200,31 @@ class ContainedEmbeddings:
     @property
     def profile(self) -> RetrievalProfile:
         with self.blame.taken():
-            return self.blame.expect(self.inner.profile, RetrievalProfile, "the profile of its embedder")
+            profile = self.blame.expect(self.inner.profile, RetrievalProfile, "the profile of its embedder")
+            self.blame.refuse(fault_of_profile(profile))
+            return profile
 
     def embed(self, texts: Sequence[str], *, role: EmbeddingRole) -> Vectors:
         dimension = self.identity.dimension
         try:
             with self.blame.taken():
                 vectors = self.blame.expect(self.inner.embed(texts, role=role), Vectors, "what its embedder gives")
+                self._check(vectors, len(texts), dimension)
         except PassageRefused as refusal:
-            if not 0 <= refusal.index < len(texts):
+            if refusal.index not in range(len(texts)):
                 raise self.blame.error(f"its embedder refuses text {refusal.index} of {len(texts)}") from refusal
             raise
+        return vectors
+
+    def _check(self, vectors: Vectors, count: int, dimension: int) -> None:
         if vectors.dimension != dimension:
             raise self.blame.error(f"its embedder gives vectors of {vectors.dimension} numbers, not of {dimension}")
-        if len(vectors) != len(texts):
-            raise self.blame.error(f"its embedder gives {len(vectors)} vectors for {len(texts)} texts")
+        if len(vectors) != count:
+            told = f"{counted(len(vectors), 'vector')} for {counted(count, 'text')}"
+            raise self.blame.error(f"its embedder gives {told}")
         for row in vectors.rows():
             if not abs(hypot(*row) - 1) <= UNIT_TOLERANCE:  # NaN compares as false
                 raise self.blame.error(f"its embedder gives a vector of length {hypot(*row):.3g}, not of length 1")
-        return vectors
 
 
 @frozen

@@ -4,11 +4,42 @@ from collections.abc import Sequence
 
 from attrs import frozen
 
-from openmind.domain.errors import ModelNotFound
-from openmind.domain.models import ModelAction, ModelInfo, ModelSelection, ProviderHealth
+from openmind.domain.embedder_faults import fault_of_identity
+from openmind.domain.errors import ModelNotFound, UsageError
+from openmind.domain.foreign_errors import named
+from openmind.domain.models import EmbedderIdentity, ModelAction, ModelInfo, ModelSelection, ProviderHealth
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.image_describer import ImageDescriber
+
+OWN_EMBEDDER = "embedder="
+"""What registers it, instead of a plugin."""
+EXAMPLE = "docs/sdk.md shows one."
+PARTS = ("identity", "max_input_chars", "in_process", "profile", "embed")
+
+
+def identity_of(embedder: object) -> EmbedderIdentity:
+    """Return the identity of what a program gives as its embedder.
+
+    Raises:
+        UsageError: it is no embedder.
+    """
+    lacking = [name for name in PARTS if not (hasattr(type(embedder), name) or hasattr(embedder, name))]
+    if lacking:
+        told = f"{type(embedder).__name__} is no embedder: it has no {', '.join(lacking)}"
+        raise UsageError(f"an embedder was to be given, and {told}", hint=EXAMPLE)
+    try:
+        identity: object = embedder.identity  # type: ignore[attr-defined]  # it is there
+    except Exception as error:
+        raise UsageError(f"the embedder does not say its identity: {named(error)}", hint=EXAMPLE) from error
+    if not isinstance(identity, EmbedderIdentity):
+        raise UsageError(
+            f"the identity of the embedder is {type(identity).__name__} and not EmbedderIdentity", hint=EXAMPLE
+        )
+    fault = fault_of_identity(identity)
+    if fault:
+        raise UsageError(fault, hint=EXAMPLE)
+    return identity
 
 
 @frozen

@@ -5,6 +5,7 @@ from math import fsum, isfinite, sqrt
 
 import pytest
 
+from openmind.domain.embedder_faults import fault_of_identity, fault_of_longest_input, fault_of_profile
 from openmind.domain.models import EmbeddingRole
 from openmind.domain.vectors import Vectors
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -79,12 +80,15 @@ class EmbeddingProviderContract:
         assert embedder.identity.provider
         assert embedder.identity.model
         assert embedder.identity.dimension >= 1
+        assert fault_of_identity(embedder.identity) == ""
 
     def test_what_it_says_about_itself_makes_sense(self, embedder: EmbeddingProvider) -> None:
+        assert fault_of_longest_input(embedder.max_input_chars) == ""
         assert embedder.max_input_chars >= 200
         assert embedder.in_process in (True, False)
         assert 0 <= embedder.profile.words_weight <= 1
         assert -1 <= embedder.profile.cosine_floor <= 1
+        assert fault_of_profile(embedder.profile) == ""
 
     def test_threads_share_it(self, embedder: EmbeddingProvider) -> None:
         batches = [[f"text {n} of batch {batch}" for n in range(8)] for batch in range(16)]
