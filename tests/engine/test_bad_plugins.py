@@ -222,13 +222,3 @@ def test_the_same_plugins_may_serve_with_an_own_embedder_again(tmp_path: Path) -
     for _ in range(2):
         with open_memory(tmp_path / "home", plugins=plugins, embedder=own) as memory:
             assert memory.models.configured_name == own.identity.provider
-
-
-@pytest.mark.parametrize(
-    "arguments", [{"home": 3}, {"embedder": object()}, {"embedder": "letters"}, {"plugins": "none"}, {"create": "no"}]
-)
-def test_arguments_of_a_wrong_type_are_refused_in_words(arguments: dict[str, object], tmp_path: Path) -> None:
-    with pytest.raises(UsageError):
-        open_memory(**{"home": tmp_path / "home", **arguments}).__enter__()  # type: ignore[arg-type]
-
-    assert not (tmp_path / "home").exists()

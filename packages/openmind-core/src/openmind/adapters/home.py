@@ -7,6 +7,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from openmind.application.path_arguments import path_text
 from openmind.domain.errors import HomeForeign, HomeMissing, HomeUnsafe, HomeUnusable
 from openmind.domain.paths import HOME_MARKER
 
@@ -32,8 +33,12 @@ class Home:
 
     @classmethod
     def at(cls, path: Path | str | None) -> "Home":
-        """Name a home; nothing is looked at yet."""
-        chosen = default_home() if path is None else Path(path).expanduser()
+        """Name a home; nothing is looked at yet.
+
+        Raises:
+            UsageError: the path is none.
+        """
+        chosen = default_home() if path is None else Path(path_text(path, "the home")).expanduser()
         return cls(Path(os.path.abspath(chosen)))  # noqa: PTH100  `resolve` would follow links before we have looked
 
     @property

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from attrs import frozen
 
+from openmind.domain.arguments import of_kind, text, whole_number
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import DocumentForbidden, DocumentNotFound, SourceDisabled
 from openmind.domain.files import FileReason, FileRecord, FileStatus
@@ -61,11 +62,16 @@ class DocumentService:
             source_id: only files of this source.
             after: `path_bytes` of the last file of the page before.
             limit: 1 to `MAX_PAGE`.
+
+        Raises:
+            UsageError: an argument is of the wrong type.
         """
+        if source_id is not None:
+            text(source_id, "the id of a source")
         wanted = {reason for name in reasons for reason in FileReason if str(name) in {reason.value, reason.status}}
         with self.storage.catalog.reading() as snapshot:
             return snapshot.list_files(
-                reasons=wanted, source_id=source_id, after=after, limit=max(1, min(limit, MAX_PAGE))
+                reasons=wanted, source_id=source_id, after=of_kind(after, bytes, "after"), limit=_page_size(limit)
             )
 
     def shown(
@@ -84,10 +90,11 @@ class DocumentService:
         """
         with self.storage.catalog.reading() as snapshot:
             if source_id is not None:
-                snapshot.source(source_id)
+                snapshot.source(SourceId(text(source_id, "the id of a source")))
             disabled = {source.id for source in snapshot.sources() if not source.enabled}
         if source_id in disabled:
             raise SourceDisabled.of(str(source_id))
+        whole_number(limit, "the limit")
         found: list[FileRecord] = []
         while len(found) < limit:
             page = self.list(reasons=reasons, source_id=source_id, after=after, limit=MAX_PAGE if disabled else limit)
@@ -103,14 +110,16 @@ class DocumentService:
         Raises:
             DocumentNotFound: there is none, or it is not searchable.
             SourceDisabled: its source is not to be read now.
+            UsageError: an argument is of the wrong type.
         """
+        first, most = max(0, whole_number(start, "start")), _page_size(limit)
         with self.storage.catalog.reading() as snapshot:
             generation = _searchable(snapshot, file_id).live_generation
             table = snapshot.live_table()
             if table is None or generation is None:
                 raise _no_document(file_id)
             with self.storage.chunks.open(table.name) as view:
-                rows = view.file_rows(generation, file_id, start=max(0, start), limit=max(1, min(limit, MAX_PAGE)))
+                rows = view.file_rows(generation, file_id, start=first, limit=most)
         return tuple(rows)
 
     def open(self, file_id: FileId) -> FileRecord:
@@ -138,9 +147,13 @@ class DocumentService:
         return record
 
 
+def _page_size(limit: object) -> int:
+    return max(1, min(whole_number(limit, "the limit"), MAX_PAGE))
+
+
 def _searchable(snapshot: CatalogReader, file_id: FileId) -> FileRecord:
     """The record of a file that a search may find."""
-    record = snapshot.file(file_id)
+    record = snapshot.file(FileId(text(file_id, "the id of a document")))
     if record is None or record.live_generation is None:
         raise _no_document(file_id)
     if not snapshot.source(record.source_id).enabled:

@@ -21,7 +21,7 @@ from openmind.application.recovering.sweeping import owes_erasure
 from openmind.application.searching.service import SearchService
 from openmind.application.sources import SourceService
 from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AskRequest
-from openmind.domain.arguments import texts
+from openmind.domain.arguments import function, texts, yes_or_no
 from openmind.domain.config import Config
 from openmind.domain.control import RunControl
 from openmind.domain.errors import ConfigError, UsageError
@@ -95,7 +95,13 @@ class OpenMind:
 
         Raises:
             IndexingBusy: another process is indexing, or a background job is unfinished.
+            UsageError: an argument is of the wrong type.
         """
+        function(progress, "progress")
+        if control is not None:
+            function(getattr(control, "wish", None), "the wish of control")
+        yes_or_no(accept_deletions, "accept_deletions")
+        yes_or_no(retry, "retry")
         self.jobs.refuse_beside_job()
         return self.indexing.run(progress=progress, control=control, accept_deletions=accept_deletions, retry=retry)
 

@@ -13,6 +13,7 @@ from openmind.application.indexing.run_log import end_dead_runs
 from openmind.application.path_arguments import path_text
 from openmind.application.recovering.recovery import Recovery
 from openmind.application.recovering.sweeping import Sweeping, owe_erasure, owes_erasure
+from openmind.domain.arguments import text, yes_or_no
 from openmind.domain.errors import (
     IndexingBusy,
     JobError,
@@ -74,7 +75,7 @@ class SourceService:
             SourceNotFound
         """
         with self.storage.catalog.reading() as snapshot:
-            return snapshot.source(source_id)
+            return snapshot.source(_id(source_id))
 
     def add(
         self, path: str | os.PathLike[str], *, recursive: bool = True, ocr: bool = True, code: bool = False
@@ -88,11 +89,13 @@ class SourceService:
             code: whether source code and JSON are indexed too.
 
         Raises:
-            UsageError: the path is empty, or none.
+            UsageError: the path is empty, or none; another argument is neither True nor False.
             SourceMissing, SourceNotFolder, SourceUnreadable: there is no such folder to read.
             SourceForbidden: a file-system root, a folder that the system makes up, or in the home of a memory.
             SourceExists, SourceOverlaps: its files are, or would be, read through another source.
         """
+        for name, value in (("recursive", recursive), ("ocr", ocr), ("code", code)):
+            yes_or_no(value, name)
         folder = resolve_folder(path, home=self.home)
         source = Source(
             id=new_source_id(),
@@ -124,9 +127,13 @@ class SourceService:
 
         Raises:
             SourceNotFound
+            UsageError: an argument is of the wrong type.
         """
+        for name, value in (("ocr", ocr), ("code", code), ("enabled", enabled)):
+            if value is not None:
+                yes_or_no(value, name)
         with self.storage.catalog.writing() as session:
-            source = session.source(source_id)
+            source = session.source(_id(source_id))
             source = evolve(
                 source,
                 ocr=source.ocr if ocr is None else ocr,
@@ -176,7 +183,7 @@ class SourceService:
             StoreFull: there is no room to forget; nothing was.
         """
         try:
-            return self._forget(source_id)
+            return self._forget(_id(source_id))
         except StoreFull as full:
             if make_room:  # forgetting needs room, too, and is what people do to get some
                 self._make_room(source_id)
@@ -341,3 +348,7 @@ def _shown(path: str | os.PathLike[str]) -> str:
     """Show a path; a very long one, pasted by accident most likely, loses its middle."""
     told = displayable(os.fsencode(path))
     return told if len(told) <= MAX_SHOWN else f"{told[: MAX_SHOWN // 2]}…{told[-MAX_SHOWN // 2 :]}"
+
+
+def _id(value: object) -> SourceId:
+    return SourceId(text(value, "the id of a source"))

@@ -17,6 +17,7 @@ from openmind.application.models.own_embedder import OWN_EMBEDDER, OwnEmbedder, 
 from openmind.application.settings import Settings
 from openmind.application.setup import Beginning
 from openmind.bootstrap.assembly import Assembly, utc_now
+from openmind.domain.arguments import of_kind, yes_or_no
 from openmind.domain.config import Config
 from openmind.domain.errors import HomeMissing, UsageError
 from openmind.domain.plugins import THIS_PROGRAM
@@ -51,7 +52,11 @@ def open_memory(
         UsageError: an argument is none of these.
     """
     place = Home.at(home)
-    if create:
+    if plugins is not None:
+        of_kind(plugins, Plugins, "plugins")
+    if embedder is not None:
+        identity_of(embedder)
+    if yes_or_no(create, "create"):
         place.create()
     else:
         place.require()
