@@ -29,6 +29,8 @@ RUNS = 5
 PAUSES = 5
 WORKS_S = 1.0
 """How long a job is let work between two pauses."""
+FULL_BATCH = 1_500
+"""Files of 3 kB that a batch holds when it is about full."""
 PATIENCE_S = 600
 LOOKS = 20
 """How often status is asked for while many files are indexed."""
@@ -192,9 +194,22 @@ def obeying(bars: Bars, scratch: Path, corpus: Path) -> None:
         stop = Effect.of(memory, memory.jobs.stop, JobState.STOPPED)
         assert job.process is not None
         adopt(job.process.pid)
+    home = fresh(scratch, "obeying in a commit", corpus)
+    home.run("index", "start")
+    with home.memory() as memory:
+        job = await_job(memory, lambda _: under_way(memory) >= FULL_BATCH)
+        midst = Effect.of(memory, memory.jobs.pause, JobState.PAUSED)
+        memory.jobs.resume()
+        await_job(memory, lambda _: not under_way(memory))
+        await_job(memory, lambda _: under_way(memory) >= FULL_BATCH)
+        left = Effect.of(memory, memory.jobs.stop, JobState.STOPPED)
+        assert job.process is not None
+        adopt(job.process.pid)
     slowest = max(pauses, key=lambda effect: effect.cpu_s)
     bars.row("pause takes effect, slowest of five, by the clock", slowest.seconds, "s", 1, f"{slowest.cpu_s:.2f} s CPU")
     bars.row("stop takes effect, by the clock", stop.seconds, "s", 1, f"{stop.cpu_s:.2f} s CPU")
+    bars.row("pause takes effect while a full batch is committed", midst.seconds, "s", 1, f"{midst.cpu_s:.2f} s CPU")
+    bars.row("stop takes effect while a full batch is committed", left.seconds, "s", 1, f"{left.cpu_s:.2f} s CPU")
 
 
 @frozen
@@ -302,8 +317,13 @@ def recovering(bars: Bars, home: Home, many: Path) -> None:
 
 
 def begun(memory: OpenMind) -> bool:
+    return under_way(memory) > 0
+
+
+def under_way(memory: OpenMind) -> int:
+    """How many files are being committed at this moment."""
     with memory.storage.catalog.reading() as snapshot:
-        return bool(snapshot.intents())
+        return len(snapshot.intents())
 
 
 def main() -> int:
