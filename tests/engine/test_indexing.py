@@ -219,7 +219,7 @@ def test_a_missing_source_folder_keeps_what_was_remembered(world, memory) -> Non
     assert report.run.tally.removed == 0
     assert any("is kept" in notice for notice in report.notices)
     assert found(memory, "heliotrope") == ["a.txt"]
-    assert memory.status().missing_sources == (str(world.notes),)
+    assert memory.status().missing_sources == memory.missing_sources() == (str(world.notes),)
     assert memory.status().waiting_deletions == 0
 
 

@@ -218,6 +218,7 @@ def test_while_something_is_indexed_the_stores_are_left_alone(indexed) -> None:
 
         assert checkup.findings == ()
         assert not checkup.is_sound
+        assert checkup.needs_attention
         assert checkup.unexamined.startswith("The stores were not compared")
         assert str(os.getpid()) in dict(checkup.facts)["index lock"]
         with pytest.raises(IndexingBusy):
@@ -233,6 +234,7 @@ def test_a_paused_job_leaves_the_stores_unexamined_and_is_told_to_be_paused(inde
     checkup = indexed.maintenance.examine()
 
     assert not checkup.is_sound
+    assert not checkup.needs_attention
     assert "is paused" in checkup.unexamined
     for refused in (indexed.maintenance.repair, lambda: indexed.maintenance.export(tmp_path / "a.zip")):
         with pytest.raises(IndexingBusy, match="is paused") as told:

@@ -55,6 +55,16 @@ def test_without_a_job_it_is_idle() -> None:
     assert status_object(None, BEGAN)["stuck"] is False
 
 
+def test_folders_that_are_not_there_are_named_beside_a_job_that_passed_them_over() -> None:
+    done = a_job(state=JobState.COMPLETED, tally=IndexTally())
+
+    assert ("not there now", "/mnt/u\\nsb; what was read from it is kept") in rows_of(
+        done, BEGAN, missing=["/mnt/u\nsb"]
+    )
+    assert dict(rows_of(None, BEGAN, missing=["/mnt/usb"]))["not there now"].startswith("/mnt/usb;")
+    assert status_object(done, BEGAN, missing=["/mnt/usb"])["missing_sources"] == ["/mnt/usb"]
+
+
 def test_vectors_that_follow_the_files_have_their_own_count_and_pace() -> None:
     tally = IndexTally(indexed=400, total=400, vectors_wanted=5_000, vectors_made=1_200)
     job = a_job(tally=tally, per_second=110.0)

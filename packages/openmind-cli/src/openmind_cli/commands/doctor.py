@@ -12,7 +12,7 @@ from openmind_cli.render.upkeep import checkup_lines, checkup_object, repair_lin
 def doctor(*, repair: Switch = False, json: Json = False) -> int:
     """Look whether everything is sound, and mend what is not.
 
-    Exit code 1 means that something is wrong, or that not everything could be looked at.
+    Exit code 1 means that something is wrong, or that not everything could be looked at, unless that is for a pause.
 
     Parameters
     ----------
@@ -26,4 +26,4 @@ def doctor(*, repair: Switch = False, json: Json = False) -> int:
             return FAILED if done.left else OK
         found = maintenance.examine()
     (print_object(checkup_object(found)) if json else print_lines(checkup_lines(found)))
-    return OK if found.is_sound else FAILED
+    return FAILED if found.needs_attention else OK

@@ -1,6 +1,7 @@
 """`openmind index start`, `status`, `pause`, `resume`, `stop`, `history` and `worker`: indexing in the background."""
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from openmind import OpenMind, open_memory
@@ -74,13 +75,14 @@ def status(*, once: Switch = False, json: Json = False) -> int:
     """
     with open_memory(create=False) as memory:
         job = job_of(memory.jobs.latest())
+        missing = memory.missing_sources()
         if not json and not once and is_terminal() and _goes_on(job):
             _follow(memory)
             return OK
     if json:
-        print_object(status_object(job, now()))
+        print_object(status_object(job, now(), missing=missing))
     else:
-        print_lines(job_lines(rows_of(job, now())))
+        print_lines(job_lines(rows_of(job, now(), missing=missing)))
     return OK
 
 
@@ -153,11 +155,11 @@ def _follow(memory: OpenMind) -> None:
 
     job = job_of(memory.jobs.latest())
     try:
-        with Live(_table(job), auto_refresh=False, vertical_overflow="visible") as live:
+        with Live(_table(job, memory.missing_sources()), auto_refresh=False, vertical_overflow="visible") as live:
             while _goes_on(job):
                 time.sleep(LOOK_EVERY_S)
                 job = job_of(memory.jobs.latest())
-                live.update(_table(job), refresh=True)
+                live.update(_table(job, memory.missing_sources()), refresh=True)
     except KeyboardInterrupt:
         return  # which is how one leaves
 
@@ -166,7 +168,7 @@ def _goes_on(job: IndexJob | None) -> bool:
     return job is not None and not job.state.finished
 
 
-def _table(job: IndexJob | None) -> "Table":
+def _table(job: IndexJob | None, missing: Sequence[str]) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
@@ -174,6 +176,6 @@ def _table(job: IndexJob | None) -> "Table":
     table = Table(title=title, title_justify="left", show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in rows_of(job, now()):
+    for name, value in rows_of(job, now(), missing=missing):
         table.add_row(Text(name), Text(value))
     return table

@@ -68,10 +68,11 @@ def unread_notice(run: IndexRun | None) -> str:
     return f"The last index run ended early{far}: what it did not read cannot be found; `openmind index` goes on."
 
 
-def rows_of(job: IndexJob | None, at: datetime) -> Iterator[tuple[str, str]]:
-    """The rows of the table: name and value."""
+def rows_of(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """The rows of the table: name and value; among them the folders that are not there now."""
     if job is None:
         yield "state", "idle: nothing was indexed yet"
+        yield from _missing_rows(missing)
         return
     tally = job.tally
     in_front = "ran" if job.state.finished else "runs"
@@ -106,8 +107,14 @@ def rows_of(job: IndexJob | None, at: datetime) -> Iterator[tuple[str, str]]:
     if job.completed_at:
         seconds = between(job.started_at, job.completed_at)
         yield "ended", moment(job.completed_at) + (f", after {duration(seconds)}" if seconds is not None else "")
+    yield from _missing_rows(missing)
     if step := next_step(job):
         yield "next", step
+
+
+def _missing_rows(missing: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for path in missing:
+        yield "not there now", f"{one_line(path)}; what was read from it is kept"
 
 
 def progress_text(job: IndexJob) -> str:
@@ -155,7 +162,7 @@ def job_lines(rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
         yield line(Span(f"{name:<{WIDTH}}", "dim"), value)
 
 
-def status_object(job: IndexJob | None, at: datetime) -> Object:
+def status_object(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = ()) -> Object:
     """The job of the API, and what only a look at the clock tells."""
     found = _pace(job) if job else None
     return {
@@ -166,6 +173,7 @@ def status_object(job: IndexJob | None, at: datetime) -> Object:
         "vectors_per_second": round(found.vectors_per_s, 2) if found and found.vectors_per_s else None,
         "seconds_left": round(found.seconds_left, 1) if found else None,
         "pid": job.process.pid if job and job.process else None,
+        "missing_sources": list(missing),
     }
 
 

@@ -1,7 +1,7 @@
 """The memory as a whole: its services, and the verbs that call them."""
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -169,6 +169,13 @@ class OpenMind:
         filters = _filters(sources, folder, extensions, modified_after, modified_before)
         return self.asking.ask(AskRequest(question=question, limit=limit, reasoning=reasoning, filters=filters))
 
+    def missing_sources(self) -> tuple[str, ...]:
+        """Name the enabled sources whose folders are not there now; what was read from them is kept."""
+        return tuple(source.path for source in self._absent(self.sources.list()))
+
+    def _absent(self, sources: Sequence[Source]) -> list[Source]:
+        return [source for source in sources if source.enabled and not self.tree.root(source).present]
+
     def status(self) -> MemoryStatus:
         """Say what is remembered and what is under way."""
         with self.storage.catalog.reading() as snapshot:
@@ -176,7 +183,7 @@ class OpenMind:
             counts = snapshot.counts()
             runs = snapshot.runs(limit=1)
             tables = snapshot.tables()
-            absent = [s for s in sources if s.enabled and not self.tree.root(s).present]
+            absent = self._absent(sources)
             # What an earlier run found gone from a folder that is away now may come back with it.
             waiting = [snapshot.setting(waiting_key(source.id)) for source in sources if source not in absent]
             unread = [of_setting(snapshot.setting(unread_key(source.id))) for source in sources if source.enabled]

@@ -26,11 +26,18 @@ class Checkup:
     findings: tuple[Finding, ...] = ()
     unexamined: str = ""
     """A sentence: what could not be looked at, and why. Empty when everything was."""
+    rests: bool = False
+    """Whether it could not be looked at only because a background job is paused, which is as a person wants it."""
 
     @property
     def is_sound(self) -> bool:
         """Whether everything was looked at and is as it should be."""
         return not self.findings and not self.unexamined
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether something is wrong, or could not be looked at for another reason than a pause."""
+        return bool(self.findings) or bool(self.unexamined and not self.rests)
 
 
 @frozen(kw_only=True)

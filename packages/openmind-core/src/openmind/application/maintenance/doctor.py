@@ -16,6 +16,7 @@ from openmind.application.recovering.suspicion import damage, seals_of
 from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain.checkup import Checkup, Finding, Repair
 from openmind.domain.errors import CatalogDamaged, IndexingBusy, StoreReadOnly
+from openmind.domain.jobs import JobState
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
 from openmind.domain.upkeep import HomeCondition
@@ -75,7 +76,9 @@ class Doctor:
             *self._of_surroundings(),
         )
         facts = (*self._facts_of_home(health, condition), *self._facts_of_memory(compared), ("index lock", lock))
-        return Checkup(facts=facts, findings=found, unexamined=unexamined)
+        job = self.jobs.current()
+        rests = bool(unexamined) and job is not None and job.state is JobState.PAUSED
+        return Checkup(facts=facts, findings=found, unexamined=unexamined, rests=rests)
 
     def _examine_without_catalog(self, health: StorageHealth, condition: HomeCondition) -> Checkup:
         """Say what is wrong all the same: nothing else knows which passages there should be."""
