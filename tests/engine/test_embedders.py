@@ -1,7 +1,9 @@
 """Another embedder, a lost one, and vectors that come later."""
 
 from openmind.domain.errors import PassageRefused, ProviderUnreachable
+from openmind.domain.models import ModelAction, ModelSelection
 from openmind.domain.search import SearchState
+from openmind.testing.fakes.models import FakeProvider
 
 DOWN = ProviderUnreachable("the fake provider does not answer", hint="Start it.")
 
@@ -157,6 +159,76 @@ def test_another_model_is_taken_in_beside_the_former_one(world) -> None:
         assert result.hits[0].explanation.cosine is not None
         assert memory.index().run.tally.embedded == 0
     assert len(first.embedded) == 30
+
+
+def test_the_former_model_stays_loaded_as_long_as_searches_need_it(world) -> None:
+    world.use("first")
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        world.provider.loaded = {"first", "of somebody else"}
+
+        [former] = memory.models.select(ModelSelection()).unloaded
+
+        assert former == ModelAction(
+            model="first", status="stays loaded until the new vectors are complete", skipped=True
+        )
+        assert not memory.search("heliotrope").degraded
+    assert world.provider.loaded == {"first", "of somebody else"}
+    with world.memory() as memory:
+        memory.index()
+
+        assert world.provider.loaded == {"of somebody else"}
+        assert not memory.search("heliotrope").degraded
+
+
+def test_the_former_model_stays_loaded_when_the_new_vectors_break_off(world) -> None:
+    world.use("first")
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    second = world.use("second", dimension=32)
+    world.provider.embeddings = BreaksOff(second, after=0)
+    world.provider.loaded = {"first", "second"}
+    with world.memory() as memory:
+        memory.index()
+
+        assert world.provider.loaded == {"first", "second"}
+
+
+def test_a_former_model_with_nothing_to_find_is_unloaded_at_once(world) -> None:
+    world.use("first")
+    world.provider.loaded = {"first"}
+    with world.memory() as memory:
+        memory.models.select(ModelSelection())
+
+    assert world.provider.loaded == set()
+
+
+def test_a_former_model_that_cannot_be_unloaded_is_a_note_and_no_failure(world) -> None:
+    world.use("first", dimension=64)
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    world.use("second", dimension=32)
+    world.provider = StuckProvider(embeddings=world.provider.embeddings)
+    with world.memory() as memory:
+        report = memory.index()
+
+        assert report.notices == report.mended
+        assert report.mended == ("first is not needed any more and could not be unloaded. It is busy.",)
+        assert not report.run.error
+        assert not memory.search("heliotrope").degraded
+
+
+class StuckProvider(FakeProvider):
+    """A provider that lets go of nothing."""
+
+    def unload(self, keys):
+        return tuple(ModelAction(model=key, status="failed: it is busy") for key in keys)
 
 
 def test_a_model_that_changed_its_dimension_is_told_and_its_vectors_made_anew(world) -> None:

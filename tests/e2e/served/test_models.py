@@ -1,5 +1,6 @@
 """Showing, loading and changing models."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -17,6 +18,11 @@ WHICH, EMBED, CHAT, EYES, BEGIN = (
     "describes pictures?",
     "Begin now",
 )
+
+
+def unstyled(shown: str) -> str:
+    """What a terminal shows, without its colours."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", shown)
 
 
 @pytest.fixture
@@ -68,7 +74,7 @@ def test_update_unloads_what_was_used_and_nothing_else(more_models, server, at_t
     screen.types(ENTER)
     told = screen.ends()
 
-    assert "acme/chat: unloaded" in told.replace("\x1b[32m", "").replace("\x1b[0m", "")
+    assert "acme/chat: unloaded" in unstyled(told)
     assert chat.instances == {}
     assert list(unused.instances) == ["acme/eyes"]
     assert list(server.studio.find("text-embedding-acme").instances) == ["text-embedding-acme"]
@@ -79,12 +85,16 @@ def test_update_unloads_what_was_used_and_nothing_else(more_models, server, at_t
 @at_a_terminal
 def test_another_embedding_model_is_taken_in_beside_the_former_one(more_models, server, at_terminal, until) -> None:
     screen = at_terminal("models", "update")
+    told = ""
     for question, keys in ((WHICH, ENTER), (EMBED, DOWN + ENTER), (CHAT, ENTER), (EYES, ENTER), (BEGIN, "y")):
-        screen.sees(question)
+        told += screen.sees(question)
         screen.types(*keys)
-    assert "openmind index status" in screen.ends()
+    told += screen.ends()
+    assert "text-embedding-acme: stays loaded until the new vectors are complete" in unstyled(told)
+    assert "openmind index status" in told
 
     job = until("completed")
+    assert server.studio.find("text-embedding-acme").instances == {}  # once nothing needs it any more
     assert job["already_indexed_files"] == 1
     embedded = [body["model"] for body in server.posts("/v1/embeddings") if "high water" in str(body["input"])]
     assert embedded == ["embed-other"]

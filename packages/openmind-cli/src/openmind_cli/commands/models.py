@@ -155,4 +155,4 @@ def _tell_index(begun: Begun, *, due: bool) -> None:
 
 
 def _all_well(actions: Iterable[ModelAction]) -> bool:
-    return not any(action.status.startswith("failed") for action in actions)
+    return not any(action.failed for action in actions)

@@ -8,6 +8,7 @@ from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import Line, Span, line, print_columns
 
 WIDTH = 17
+_AS_IT_SHOULD_BE = {"loaded", "unloaded"}
 _STATES = {True: "loaded", False: "-", None: "unknown"}
 
 
@@ -50,9 +51,8 @@ def report_lines(report: SelectionReport) -> Iterator[Line]:
 def action_lines(actions: Sequence[ModelAction]) -> Iterator[Line]:
     """What became of models, line by line; what was as it should be already goes without saying."""
     for action in actions:
-        failed = action.status.startswith("failed")
-        if failed or not action.skipped:
-            style = "bold red" if failed else "green"
+        if action.failed or not action.skipped or action.status not in _AS_IT_SHOULD_BE:
+            style = "bold red" if action.failed else "green"
             yield line(one_line(action.model), ": ", Span(one_line(action.status), style), indent=2)
 
 

@@ -67,7 +67,7 @@ class SetupReport:
     @property
     def not_loaded(self) -> tuple[str, ...]:
         """Chosen models that could not be loaded."""
-        return tuple(action.model for action in self.selected.loaded if action.status.startswith("failed"))
+        return tuple(action.model for action in self.selected.loaded if action.failed)
 
 
 def set_up(memory: OpenMind, plan: SetupPlan, *, load: bool = True) -> SetupReport:

@@ -23,12 +23,14 @@ from openmind.application.indexing.service import IndexService
 from openmind.application.indexing.tables import TableChoice
 from openmind.application.jobs.service import JobService
 from openmind.application.memory import OpenMind
+from openmind.application.models.service import ModelService
 from openmind.application.searching.service import SearchService
 from openmind.application.sources import SourceService
 from openmind.bootstrap.preparation import Preparation
 from openmind.bootstrap.providers import Providers
 from openmind.domain.config import Config
 from openmind.domain.errors import CatalogDamaged
+from openmind.domain.models import EmbedderIdentity
 from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins
 from openmind.ports.file_tree import FileTree
@@ -41,6 +43,13 @@ if TYPE_CHECKING:
 def utc_now() -> datetime:
     """Return the current time, aware, UTC."""
     return datetime.now(UTC)
+
+
+def _serving(storage: Storage) -> EmbedderIdentity | None:
+    """The embedder of the passages that can be found; None while there are none."""
+    with storage.catalog.reading() as snapshot:
+        live = snapshot.live_table()
+        return live.identity.embedder if live is not None and snapshot.counts().chunks else None
 
 
 @define(kw_only=True)
@@ -94,17 +103,18 @@ class Assembly:
         launcher = SubprocessJobLauncher(self.home.folder, self.home.logs)
         jobs = self._jobs(storage, launcher)
         searching = self._searching(storage)
+        models = self.providers.models(busy=jobs.busy, serving=lambda: _serving(storage))
         return OpenMind(
             home=self.home.folder,
             version=version("openmind-core"),
             config=self.config,
             sources=self._sources(storage, jobs, launcher),
-            indexing=self._indexing(storage, tree),
+            indexing=self._indexing(storage, tree, models),
             jobs=jobs,
             searching=searching,
             asking=self._asking(searching),
             documents=DocumentService(storage=storage, open_path=open_path),
-            models=self.providers.models(busy=jobs.busy),
+            models=models,
             storage=storage,
             tree=tree,
             plugins=PluginReports(self.plugins.reports),
@@ -148,7 +158,7 @@ class Assembly:
             journal=self.journal(),
         )
 
-    def _indexing(self, storage: Storage, tree: FileTree) -> IndexService:
+    def _indexing(self, storage: Storage, tree: FileTree, models: ModelService) -> IndexService:
         embedders = self.providers.embedders()
         means = IndexMeans(
             storage=storage,
@@ -161,6 +171,7 @@ class Assembly:
             max_file_bytes=self.config.indexing.max_file_mb * 1024 * 1024,
             describer=self.providers.describer,
             max_new_tokens=self.config.extraction.images.max_new_tokens,
+            let_go=models.let_go,
         )
         return IndexService(means=means, process=this_process, journal=self.journal())
 

@@ -16,7 +16,7 @@ from openmind.application.models.embedders import Embedders
 from openmind.application.models.service import ModelService
 from openmind.domain.config import Config
 from openmind.domain.errors import OpenMindError
-from openmind.domain.models import ModelSelection, ProviderChoice, ProviderInfo
+from openmind.domain.models import EmbedderIdentity, ModelSelection, ProviderChoice, ProviderInfo
 from openmind.plugins.registries import ProviderRegistry
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -37,7 +37,9 @@ class Providers:
     _embedders: dict[tuple[str, str], EmbeddingProvider] = field(factory=dict, init=False)
     _lock: Lock = field(factory=Lock, init=False)
 
-    def models(self, *, busy: Callable[[], bool]) -> ModelService:
+    def models(
+        self, *, busy: Callable[[], bool], serving: Callable[[], EmbedderIdentity | None] = lambda: None
+    ) -> ModelService:
         """What the provider offers, and which of it is used."""
         return ModelService(
             configured_name=self.config.provider_name,
@@ -47,6 +49,7 @@ class Providers:
             installed=self.installed,
             save=self.save,
             busy=busy,
+            serving=serving,
         )
 
     def provider(self, name: str) -> ModelProvider:

@@ -72,8 +72,18 @@ class ModelAction:
 
     model: str
     status: str
-    """`loaded`, `unloaded`, `failed: …`."""
+    """`loaded`, `unloaded`, `failed: …`, or why it stays as it is."""
     skipped: bool = False
+
+    @property
+    def failed(self) -> bool:
+        """Whether it could not be done."""
+        return self.status.startswith("failed")
+
+    @property
+    def reason(self) -> str:
+        """Why it could not be done."""
+        return self.status.removeprefix("failed: ")
 
 
 @frozen(kw_only=True)

@@ -16,7 +16,7 @@ from openmind.application.indexing.means import IndexMeans
 from openmind.application.indexing.plan import Plan
 from openmind.application.indexing.provider_trouble import ProviderTrouble
 from openmind.application.indexing.run_log import RunLog
-from openmind.application.indexing.tables import LAYOUT, Targets
+from openmind.application.indexing.tables import LAYOUT, Target, Targets
 from openmind.application.indexing.vectors_later import VectorsLater
 from openmind.application.recovering.rebuilding import Rebuild
 from openmind.application.recovering.recovery import Recovery
@@ -216,10 +216,20 @@ class IndexPass:
         )
         if targets.filling is not None:
             error = later.fill(targets.live, targets.filling)
+            self._let_go(targets.live)
         else:
             error = later.complete(targets.live)
         if error is not None:
             self._trouble.lost_embedder(error)
+
+    def _let_go(self, former: Target) -> None:
+        """Once another table has taken over, unload what made the vectors of the former one."""
+        with self._storage.catalog.reading() as snapshot:
+            live = snapshot.live_table()
+        if live is not None and live.id != former.table.id:
+            told = self.attention.patiently(lambda: self.means.let_go(former.table.identity.embedder))
+            if told:
+                self.log.mend(told)  # nothing is undone: it takes room until the server needs that
 
     def _note_layout(self, targets: Targets) -> None:
         """Note that the live table is made as it would be made today: no file is left as it was before."""

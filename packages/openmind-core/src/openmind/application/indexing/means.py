@@ -7,6 +7,7 @@ from attrs import frozen
 
 from openmind.application.indexing.formats import Formats
 from openmind.application.indexing.tables import TableChoice
+from openmind.domain.models import EmbedderIdentity
 from openmind.ports.file_tree import FileTree
 from openmind.ports.image_describer import ImageDescriber
 from openmind.ports.isolated_reader import IsolatedReader
@@ -33,3 +34,5 @@ class IndexMeans:
     """Gives the model that describes pictures, or None when none does."""
     max_new_tokens: int = 220
     """About how long a description may become."""
+    let_go: Callable[[EmbedderIdentity], str] = lambda _: ""
+    """Unloads the embedder of a table that is not searched any more; returns a sentence when that went wrong."""

@@ -8,6 +8,7 @@ from attrs import evolve, frozen
 from openmind.application.models.embedders import BUILTIN
 from openmind.domain.errors import JobActive, ModelNotFound, OpenMindError
 from openmind.domain.models import (
+    EmbedderIdentity,
     ModelAction,
     ModelInfo,
     ModelSelection,
@@ -16,9 +17,12 @@ from openmind.domain.models import (
     ProviderInfo,
     SelectionReport,
 )
+from openmind.domain.sentences import as_sentence
 from openmind.ports.model_provider import ModelProvider
 
 LIST = "See: `openmind models list`."
+STAYS = "stays loaded until the new vectors are complete"
+"""The status of the embedder that searches need until another one has taken over."""
 
 
 @frozen(kw_only=True)
@@ -38,6 +42,8 @@ class ModelService:
     """Writes the configuration; the provider stays as it is without a choice, and so does whether pictures count."""
     busy: Callable[[], bool]
     """Whether anything is being indexed."""
+    serving: Callable[[], EmbedderIdentity | None] = lambda: None
+    """Tells which embedder searches need; None while there is nothing to find."""
     choice: ProviderChoice | None = None
 
     def at(self, choice: ProviderChoice) -> "ModelService":
@@ -84,6 +90,7 @@ class ModelService:
     def exchange(self, wanted: ModelSelection) -> tuple[tuple[ModelAction, ...], tuple[ModelAction, ...]]:
         """Unload the models of the former configuration that are not wanted any more, and load those that are.
 
+        The embedder of the table that is searched stays until another table takes over: see `let_go`.
         Nothing is written down, so that it can be broken off; a failure is a status.
 
         Returns:
@@ -125,6 +132,19 @@ class ModelService:
             loaded=loaded,
         )
 
+    def let_go(self, former: EmbedderIdentity) -> str:
+        """Unload the embedder of a table that is not searched any more, unless it is chosen for something.
+
+        Returns:
+            A sentence on why it is still loaded; empty where all is well.
+        """
+        if former.provider != self.configured_name or former.model in {BUILTIN, *self.selection.keys}:
+            return ""
+        [action] = self._unload([former.model])
+        if not action.failed:
+            return ""
+        return f"{former.model} is not needed any more and could not be unloaded. {as_sentence(action.reason)}"
+
     @contextmanager
     def _provider(self) -> Iterator[ModelProvider]:
         if self.choice is None:
@@ -136,6 +156,16 @@ class ModelService:
     def _unload_former(self, wanted: ModelSelection) -> tuple[ModelAction, ...]:
         kept = wanted.keys if self.provider_name == self.configured_name else ()
         keys = [key for key in self.selection.keys if key not in {BUILTIN, *kept}]
+        staying = [key for key in keys if key == self._needed_by_searches()]
+        stay = tuple(ModelAction(model=key, status=STAYS, skipped=True) for key in staying)
+        return self._unload([key for key in keys if key not in staying]) + stay
+
+    def _needed_by_searches(self) -> str | None:
+        """The model that searches go on to need whatever is chosen, as long as its provider stays."""
+        serving = self.serving() if self.provider_name == self.configured_name else None
+        return serving.model if serving is not None and serving.provider == self.configured_name else None
+
+    def _unload(self, keys: Sequence[str]) -> tuple[ModelAction, ...]:
         try:
             return self.configured().unload(keys) if keys else ()
         except OpenMindError as error:  # the former provider may be what went wrong, and why another is chosen
