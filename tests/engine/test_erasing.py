@@ -13,11 +13,13 @@ import attrs
 import pytest
 from openmind import OpenMind
 from openmind.application.indexing.batch import OpenBatch
+from openmind.application.indexing.discovery import waiting_key
 from openmind.application.recovering import sweeping
 from openmind.domain.control import Wish
 from openmind.domain.errors import NoSources, StoreFull
 from openmind.domain.ids import SourceId
 from openmind.domain.search import SearchState
+from openmind.domain.unread import unread_key
 from openmind.testing.fakes.jobs import FakeProcesses
 from openmind_cli.main import main
 from openmind_stores.lance.chunk_store import LanceChunkStore
@@ -234,6 +236,24 @@ def test_deletions_of_later_runs_do_not_put_off_when_earlier_ones_leave_the_disk
     assert left_on_disk(world.home) == []
     with memory.storage.catalog.reading() as snapshot:
         assert len(str(snapshot.setting(sweeping.CLEAN_AFTER)).split()) == 1
+
+
+def test_remembered_numbers_that_are_none_hinder_nobody_and_are_counted_anew(world, memory) -> None:
+    fill(world)
+    memory.index()
+    [first, *_] = memory.sources.list()
+    with memory.storage.catalog.writing() as session:
+        for name in (sweeping.CLEAN_AFTER, waiting_key(first.id), unread_key(first.id)):
+            session.set_setting(name, "nonsense")
+
+    before = memory.status()
+    memory.index()
+
+    assert (before.waiting_deletions, before.unread_kinds) == (0, {})
+    with memory.storage.catalog.reading() as snapshot:
+        assert snapshot.setting(sweeping.CLEAN_AFTER) is None, "what is no time has come"
+        assert snapshot.setting(waiting_key(first.id)) is None
+        assert snapshot.setting(unread_key(first.id)) is None
 
 
 def test_what_a_file_of_a_removed_source_held_before_it_was_edited_goes_at_once(world, memory, other) -> None:

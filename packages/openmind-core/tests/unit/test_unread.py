@@ -1,5 +1,6 @@
 """Kinds of files that nothing reads."""
 
+import pytest
 from openmind.domain.unread import MOST_KINDS, NO_EXTENSION, OTHER, added, hint_for, kind_of, of_setting, to_setting
 
 
@@ -21,6 +22,11 @@ def test_a_folder_of_thousands_of_extensions_is_remembered_by_the_most_frequent_
 def test_a_source_without_such_files_keeps_no_setting() -> None:
     assert to_setting({}) is None
     assert of_setting(None) == {}
+
+
+@pytest.mark.parametrize("kept", ["no JSON", "[1]", "5", '{".doc": "many"}'])
+def test_what_was_not_written_as_kinds_tells_of_none(kept: str) -> None:
+    assert of_setting(kept) == {}
 
 
 def test_a_kind_has_its_own_hint_and_a_file_without_an_extension_is_a_kind() -> None:

@@ -10,7 +10,7 @@ from attrs import field, frozen
 
 from openmind.application.asking.service import AskService
 from openmind.application.documents import DocumentService
-from openmind.application.indexing.discovery import waiting_key
+from openmind.application.indexing.discovery import number_waiting, waiting_key
 from openmind.application.indexing.service import IndexService
 from openmind.application.jobs.service import JobService
 from openmind.application.models.service import ModelService
@@ -210,7 +210,7 @@ class OpenMind:
             last_run=run,
             last_job_state=job.state if job is not None else None,
             unread_kinds=added(*unread),
-            waiting_deletions=sum(int(number) for number in waiting if number),
+            waiting_deletions=sum(map(number_waiting, waiting)),
             disabled_sources=tuple(source.path for source in sources if not source.enabled),
             missing_sources=tuple(source.path for source in absent),
             unread_sources=_added_since(run, sources),

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import cast
 
 from attrs import frozen
 
@@ -73,8 +72,14 @@ def to_setting(kinds: Kinds) -> str | None:
 
 
 def of_setting(kept: str | None) -> dict[str, int]:
-    """Read what `to_setting` wrote."""
-    return cast(dict[str, int], json.loads(kept)) if kept else {}
+    """Read what `to_setting` wrote; anything else tells nothing, and the next run writes it anew."""
+    try:
+        kinds: object = json.loads(kept or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    if not isinstance(kinds, dict):
+        return {}
+    return {kind: number for kind, number in kinds.items() if isinstance(number, int)}
 
 
 def hint_for(kind: str) -> str:

@@ -230,3 +230,8 @@ def note_device(catalog: Catalog, scan: SourceScan) -> None:
 def waiting_key(source_id: SourceId) -> str:
     """Name of the setting that says how many deletions of a source wait for consent."""
     return f"waiting_deletions:{source_id}"
+
+
+def number_waiting(kept: str | None) -> int:
+    """Read how many deletions wait; what is no number tells of none, and the next run counts anew."""
+    return int(kept) if kept and kept.isdecimal() else 0

@@ -165,7 +165,15 @@ class Sweeping:
 
 
 def _times(noted: str | None) -> tuple[float, ...]:
-    return tuple(map(float, (noted or "").split()))
+    return tuple(map(_time, (noted or "").split()))
+
+
+def _time(noted: str) -> float:
+    """Read a time; what is none has come, so that nothing is kept for longer than it may be."""
+    try:
+        return float(noted)
+    except ValueError:
+        return 0.0
 
 
 def drop_unneeded(session: CatalogWriter) -> None:
