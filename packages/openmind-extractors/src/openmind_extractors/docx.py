@@ -1,7 +1,8 @@
 """Word documents."""
 
-from collections.abc import Iterator, Mapping
-from typing import IO
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import IO, TypeVar
 from xml.parsers.expat import ExpatError
 
 from attrs import define, field, frozen
@@ -14,10 +15,13 @@ from openmind_extractors.archives import ARCHIVE_FAILURES, Archive, open_archive
 from openmind_extractors.blocks import Block, BlockReader, segments
 from openmind_extractors.decoding import decode
 from openmind_extractors.html import MAX_HTML_BYTES, read_page
+from openmind_extractors.losses import Losses
 from openmind_extractors.ooxml import Properties, drawing_text, parts, read_properties
 from openmind_extractors.safe_xml import parse, refuse_doctype
 from openmind_extractors.word_preparation import prepared
 from openmind_extractors.word_xml import Styles, read_part
+
+Found = TypeVar("Found")
 
 MAX_MAMMOTH_XML = 2_000_000
 """Text and notes together. Mammoth takes two to three seconds for a megabyte of XML; above this, which is about 300
@@ -53,10 +57,13 @@ class DocxExtractor:
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the facts first, then the document, then what stands beside it."""
         with open_archive(blob) as archive:
-            document = _Document.open(archive)
-            properties = read_properties(archive.read_if_there("docProps/core.xml"))
+            losses = Losses()
+            document = _Document.open(archive, losses)
+            core = "docProps/core.xml"
+            properties = losses.attempt(core, lambda: read_properties(archive.read_if_there(core)), Properties())
             body, method = document.body()
-            yield document.facts(properties, body, method)
+            facts = document.facts(properties, body, method)
+            yield losses.told(facts)
             count = 0
             for segment in segments(body):
                 count += 1
@@ -67,7 +74,9 @@ class DocxExtractor:
                     yield segment
             if not count:
                 note = "the document holds no text"
-                yield DocumentFacts(metadata={"file_type": "docx"}, reason=FileReason.EMPTY, note=note)
+                facts = DocumentFacts(metadata={"file_type": "docx"}, reason=FileReason.EMPTY, note=note)
+            if losses or not count:
+                yield losses.told(facts)
 
 
 @frozen
@@ -77,16 +86,19 @@ class _Document:
     archive: Archive
     main: str
     styles: Styles
+    losses: Losses
 
     @classmethod
-    def open(cls, archive: Archive) -> "_Document":
+    def open(cls, archive: Archive, losses: Losses) -> "_Document":
         candidates = [_MAIN, *parts(archive, "word/", "document")]
         main = next((name for name in candidates if name in archive.names), None)
         if main is None:
             raise ExtractionFailed("this is no Word document: it has no main part", reason=FileReason.UNSUPPORTED)
         if archive.size(main) > MAX_WORD_XML:
             raise ExtractionFailed("the document is too long to be read", reason=FileReason.TOO_BIG)
-        return cls(archive, main, Styles.read(archive.read_if_there("word/styles.xml")))
+        name = "word/styles.xml"
+        styles = losses.attempt(name, lambda: Styles.read(archive.read_if_there(name)), Styles.read(b""))
+        return cls(archive, main, styles, losses)
 
     def body(self) -> tuple[list[Block], str]:
         """Return the blocks of the text, and what read them."""
@@ -94,7 +106,7 @@ class _Document:
         if self.archive.size(self.main) + sum(notes) <= MAX_MAMMOTH_XML:
             try:
                 return _by_mammoth(self._file()), "mammoth"
-            except _MAMMOTH_FAILURES:
+            except (ExtractionFailed, *_MAMMOTH_FAILURES):
                 pass  # the direct way tells what is wrong, or reads it all the same
         return read_part(self.archive.read(self.main), self.styles), "xml"
 
@@ -115,11 +127,20 @@ class _Document:
         yield "header", self._read(parts(archive, "word/", "header"))
         yield "footer", self._read(parts(archive, "word/", "footer"))
         charts = (*parts(archive, "word/charts/", "chart"), *parts(archive, "word/diagrams/", "data"))
-        yield "chart", [Block(text) for name in charts for text in drawing_text(archive.read(name))]
+        yield "chart", [Block(text) for name in charts for text in self._part(name, drawing_text)]
         for name in sorted(archive.names):
             if name.startswith("word/") and name.endswith((".htm", ".html", ".xhtml")):
-                data = archive.read(name)[:MAX_HTML_BYTES]
-                yield "inserted page", read_page(decode(data, html=True).text).blocks
+                yield "inserted page", self._part(name, partial(self._page, name))
+
+    def _part(self, name: str, read: Callable[[bytes], list[Found]]) -> list[Found]:
+        """Read what is beside the text: where it is damaged, the text is still worth having."""
+        return self.losses.attempt(name, lambda: read(self.archive.read(name)), [])
+
+    def _page(self, name: str, data: bytes) -> list[Block]:
+        is_cut = len(data) > MAX_HTML_BYTES
+        if is_cut:
+            self.losses.add(f"only the first {MAX_HTML_BYTES // 1_000_000} MB of {name} were read")
+        return read_page(decode(data[:MAX_HTML_BYTES], html=True, cut=is_cut).text).blocks
 
     def _read(self, names: list[str]) -> list[Block]:
         """Read parts, each text once: the same header is often there for even and odd pages."""
@@ -127,7 +148,7 @@ class _Document:
             block
             for name in names
             if name in self.archive.names
-            for block in read_part(self.archive.read(name), self.styles)
+            for block in self._part(name, lambda data: read_part(data, self.styles))
             if any(char.isalpha() for char in block.text)
         ]
         return list({block.text: block for block in blocks}.values())

@@ -4,7 +4,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
@@ -15,11 +15,14 @@ from openmind_extractors.blocks import segments
 from openmind_extractors.decoding import decode
 from openmind_extractors.html import MAX_TREE_CHARS, Page, read_page
 from openmind_extractors.limits import MAX_HEADING_CHARS
-from openmind_extractors.ooxml import read_properties
+from openmind_extractors.losses import Losses
+from openmind_extractors.ooxml import Properties, read_properties
 from openmind_extractors.safe_xml import parse
 
-MAX_CHAPTERS = 1_000
-"""The longest books have some hundred files."""
+_CONTAINER = "META-INF/container.xml"
+_PROTECTION = "META-INF/encryption.xml"
+_ENDINGS = (".xhtml", ".html", ".htm")
+"""Of the chapters of a book whose list cannot be read."""
 
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
 
@@ -31,13 +34,19 @@ class EpubExtractor:
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the facts first, then each chapter."""
         with open_archive(blob) as archive:
-            package_name = _package_name(archive)
-            data = archive.read(package_name)
-            properties = read_properties(data)
-            package = _Package.read(data, posixpath.dirname(package_name))
-            chapters = [name for name in package.chapters() if name in archive.names][:MAX_CHAPTERS]
-            if any(name.encode() in archive.read_if_there("META-INF/encryption.xml") for name in chapters):
+            losses = Losses()
+            package_name = _package_name(archive, losses)
+            package, properties = losses.attempt(
+                package_name, lambda: _Package.read(archive, package_name), (_Package(""), Properties())
+            )
+            listed = package.chapters() or sorted(name for name in archive.names if name.lower().endswith(_ENDINGS))
+            chapters = [name for name in listed if name in archive.names]
+            protection = losses.attempt(_PROTECTION, lambda: archive.read_if_there(_PROTECTION), b"")
+            if any(name.encode() in protection for name in chapters):
                 raise ExtractionFailed("the book is protected", reason=FileReason.ENCRYPTED)
+            for name in listed:
+                if name not in archive.names:
+                    losses.add(f"{name} is listed in the book and missing")
             metadata: dict[str, object] = {
                 "file_type": "epub",
                 "extraction_method": "html5lib",
@@ -48,14 +57,24 @@ class EpubExtractor:
             yield facts
             count = 0
             for number, name in enumerate(chapters, start=1):
-                page = read_page(decode(archive.read(name)[:MAX_TREE_CHARS], html=True, cut=True).text)
+                page = read_page(_chapter(archive, name, losses))
                 place = Place(kind="chapter", start=number, label=_label(page))
                 for segment in segments(page.blocks, within=(place,)):
                     count += 1
                     yield segment
             if not count:
-                note = "the book holds no text"
-                yield DocumentFacts(title=properties.title, metadata=metadata, reason=FileReason.EMPTY, note=note)
+                facts = evolve(facts, reason=FileReason.EMPTY, note="the book holds no text")
+            if losses or not count:
+                yield losses.told(facts)
+
+
+def _chapter(archive: Archive, name: str, losses: Losses) -> str:
+    """Return the text of a chapter with its tags; of a very long one the beginning, of a damaged one nothing."""
+    data = losses.attempt(name, lambda: archive.read(name), b"")
+    is_cut = len(data) > MAX_TREE_CHARS
+    if is_cut:
+        losses.add(f"only the first {MAX_TREE_CHARS // 1_000_000} MB of {name} were read")
+    return losses.attempt(name, lambda: decode(data[:MAX_TREE_CHARS], html=True, cut=is_cut).text, "")
 
 
 def _label(page: Page) -> str:
@@ -63,7 +82,7 @@ def _label(page: Page) -> str:
     return (heading or page.title)[:MAX_HEADING_CHARS]
 
 
-def _package_name(archive: Archive) -> str:
+def _package_name(archive: Archive, losses: Losses) -> str:
     """Find the file that lists the book's parts."""
     found: list[str] = []
 
@@ -71,9 +90,12 @@ def _package_name(archive: Archive) -> str:
         if name == "rootfile" and attributes.get("full-path"):
             found.append(attributes["full-path"])
 
-    data = archive.read_if_there("META-INF/container.xml")
-    if data:
-        parse(data, start=start, end=lambda name: None, text=lambda text: None)
+    def read() -> None:
+        data = archive.read_if_there(_CONTAINER)
+        if data:
+            parse(data, start=start, end=lambda name: None, text=lambda text: None)
+
+    losses.attempt(_CONTAINER, read, None)
     candidates = [*found, *sorted(name for name in archive.names if name.endswith(".opf"))]
     package = next((name for name in candidates if name in archive.names), None)
     if package is None:
@@ -90,10 +112,12 @@ class _Package:
     _order: list[str] = field(factory=list)
 
     @classmethod
-    def read(cls, data: bytes, folder: str) -> "_Package":
-        package = cls(folder)
+    def read(cls, archive: Archive, name: str) -> tuple["_Package", Properties]:
+        """Read the list, and what the book says of itself beside it."""
+        data = archive.read(name)
+        package = cls(posixpath.dirname(name))
         parse(data, start=package._start, end=lambda name: None, text=lambda text: None)
-        return package
+        return package, read_properties(data)
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
         if name == "item" and attributes.get("media-type") in _PAGES:
@@ -105,6 +129,6 @@ class _Package:
             self._order.append(attributes.get("idref", ""))
 
     def chapters(self) -> list[str]:
-        """Return the members in the order of reading; without one, as they are listed."""
+        """Return the members in the order of reading, each once; without an order, as they are listed."""
         ordered = [self._pages[id] for id in self._order if id in self._pages]
-        return ordered or list(self._pages.values())
+        return list(dict.fromkeys(ordered or self._pages.values()))

@@ -21,7 +21,9 @@ from openmind.ports.extractor import Blob
 from openmind.ports.ocr_engine import PageImage
 from PIL import Image, ImageOps, ImageSequence
 
-from openmind_extractors.image_metadata import read_metadata, searchable, title_of
+from openmind_extractors.image_metadata import read_metadata, searchable, shortened, title_of
+from openmind_extractors.limits import divided
+from openmind_extractors.losses import Losses
 from openmind_extractors.ocr.engine import Recognition, as_picture, is_blank
 from openmind_extractors.reading import read_start
 from openmind_extractors.sniffing import SNIFF_BYTES, FileKind, sniff
@@ -92,11 +94,14 @@ class ImageExtractor:
         with _open(blob) as image:
             fits = _fits(image)
             keep_gps = self.tools.config.images.keep_gps
-            metadata = read_metadata(image, size_bytes=_size(blob), keep_gps=keep_gps, may_decode=fits)
+            losses = Losses()
+            told = read_metadata(image, losses, size_bytes=_size(blob), keep_gps=keep_gps, may_decode=fits)
+            metadata = {key: shortened(value) for key, value in told.items()}
             frames = min(getattr(image, "n_frames", 1), MAX_FRAMES + 1) if image.format == "TIFF" else 1
             first = _pixels(image) if fits else None
             yield DocumentFacts(title=title_of(metadata), metadata=metadata)
-            yield Segment(text=searchable(metadata, frames=frames), locator=(Place(kind="part", label="metadata"),))
+            for part in divided(searchable(told, frames=frames)):
+                yield Segment(text=part, locator=(Place(kind="part", label="metadata"),))
             if first is not None and self.tools.config.images.model and _shows_something(first):
                 yield _copy(first)
             unread = int(self.tools.ocr is None and first is not None and _may_hold_text(first))
@@ -112,7 +117,8 @@ class ImageExtractor:
                     yield DocumentFacts(title=title_of(metadata), metadata=metadata)  # a sign of life
         if missed or (unread and not recognition.is_wanted):
             metadata[MISSED] = True
-        yield _facts(metadata, recognition, frames=frames, unread=unread, fits=fits)
+        facts = _facts(metadata, recognition, frames=frames, unread=unread, fits=fits)
+        yield losses.told(facts) if facts.reason is not FileReason.NEEDS_OCR else facts
 
 
 def _may_hold_text(page: PageImage) -> bool:

@@ -7,10 +7,13 @@ from typing import SupportsFloat
 from openmind.domain.text import clean
 from PIL import ExifTags, Image
 
+from openmind_extractors.losses import Losses
 from openmind_extractors.titles import sensible_title
 
 MAX_VALUE_CHARS = 1_000
-MAX_FIELDS = 100
+"""Of a value among the metadata, which go with each passage; the text has all of it."""
+
+MAX_FIELDS = 500
 """A camera writes about 60."""
 
 _GPS_IFD, _EXIF_IFD = 0x8825, 0x8769
@@ -43,11 +46,14 @@ _SEARCHED = {
 }
 
 
-def read_metadata(image: Image.Image, *, size_bytes: int, keep_gps: bool, may_decode: bool = True) -> dict[str, object]:
+def read_metadata(
+    image: Image.Image, losses: Losses, *, size_bytes: int, keep_gps: bool, may_decode: bool = True
+) -> dict[str, object]:
     """Return what is known of a picture, safe for JSON.
 
     Args:
         image: an open picture.
+        losses: is told of more fields than are read.
         size_bytes: the size of its file.
         keep_gps: whether the place where it was taken is kept.
         may_decode: whether its pixels may be decoded: a PNG can say more behind them.
@@ -62,7 +68,8 @@ def read_metadata(image: Image.Image, *, size_bytes: int, keep_gps: bool, may_de
         "image_format": image.format or "",
         "image_size_bytes": size_bytes,
     }
-    exif = dict(_exif(image, keep_gps=keep_gps)) if may_decode or image.format != "PNG" else {}
+    losses.beyond(MAX_FIELDS, len(image.info), "texts beside the picture")
+    exif = dict(_exif(image, losses, keep_gps=keep_gps)) if may_decode or image.format != "PNG" else {}
     if exif:
         found["image_exif"] = exif
     info = dict(_info(image))
@@ -71,10 +78,11 @@ def read_metadata(image: Image.Image, *, size_bytes: int, keep_gps: bool, may_de
     return found
 
 
-def _exif(image: Image.Image, *, keep_gps: bool) -> Iterator[tuple[str, object]]:
+def _exif(image: Image.Image, losses: Losses, *, keep_gps: bool) -> Iterator[tuple[str, object]]:
     exif = image.getexif()
     fields = [(ExifTags.TAGS.get(tag, ""), value) for tag, value in exif.items()]
     fields += [(ExifTags.TAGS.get(tag, ""), value) for tag, value in exif.get_ifd(_EXIF_IFD).items()]
+    losses.beyond(MAX_FIELDS, len(fields), "EXIF fields")
     for name, value in fields[:MAX_FIELDS]:
         if name and name not in _LEFT_OUT:
             safe = json_safe(_decode_windows(name, value))
@@ -103,10 +111,29 @@ def _info(image: Image.Image) -> Iterator[tuple[str, object]]:
     if isinstance(profile, bytes) and profile:
         yield "icc_profile", f"{len(profile)} bytes"
     for key, value in list(image.info.items())[:MAX_FIELDS]:
+        if isinstance(value, bytes):  # what is not a comment is of the format, such as the version of GIF
+            value = _comment(value) if key == "comment" else None
         if isinstance(key, str) and not key.lower().startswith(_INFO_LEFT_OUT):
             safe = json_safe(value)
             if safe not in ("", None, []):
                 yield clean(key)[:80], safe
+
+
+def _comment(value: bytes) -> str:
+    """Decode a comment of a GIF or JPEG, which says nothing of its encoding."""
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("cp1252", "replace")
+
+
+def shortened(value: object) -> object:
+    """Return metadata with long texts cut."""
+    if isinstance(value, str):
+        return value[:MAX_VALUE_CHARS]
+    if isinstance(value, dict):
+        return {key: shortened(item) for key, item in value.items()}
+    return [shortened(item) for item in value] if isinstance(value, list) else value
 
 
 def json_safe(value: object) -> object:
@@ -114,7 +141,7 @@ def json_safe(value: object) -> object:
     if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, str):
-        return clean(value).strip("\0 \n")[:MAX_VALUE_CHARS]
+        return clean(value).strip("\0 \n")
     if isinstance(value, bytes):
         return _bytes(value)
     if isinstance(value, Mapping):

@@ -43,7 +43,7 @@ class Losses:
         except ExtractionFailed as failure:
             if failure.reason is not FileReason.DAMAGED:
                 raise
-            self.add(f"{part} is damaged and was left out")
+            self.add(f"{part} was left out: {failure.message[0].lower()}{failure.message[1:].rstrip('.')}")
             return otherwise
 
     def told(self, facts: DocumentFacts) -> DocumentFacts:

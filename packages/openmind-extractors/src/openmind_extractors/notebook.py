@@ -12,7 +12,7 @@ from openmind.domain.text import clean
 from openmind.ports.extractor import Blob
 
 from openmind_extractors.decoding import decode
-from openmind_extractors.limits import MAX_SEGMENT_CHARS
+from openmind_extractors.limits import divided
 from openmind_extractors.markdown import atx_heading
 from openmind_extractors.outline import HeadingPath
 from openmind_extractors.reading import read_all
@@ -37,7 +37,7 @@ class NotebookExtractor:
         title, count = _text_of(_dict(notebook.get("metadata")).get("title")), 0
         for number, cell in enumerate(_cells(notebook), start=1):
             kind = cell.get("cell_type")
-            source = clean(_text_of(cell.get("source", cell.get("input"))))[:MAX_SEGMENT_CHARS].strip()
+            source = clean(_text_of(cell.get("source", cell.get("input")))).strip()
             if kind == "heading":  # version 3
                 source = f"{'#' * _level(cell)} {source}"
             if kind in {"markdown", "heading"}:
@@ -48,10 +48,11 @@ class NotebookExtractor:
             place = (*path.places, Place(kind="cell", start=number))
             if source:
                 count += 1
-                yield Segment(text=source, locator=place, kind="code" if kind == "code" else "text")
+                for part in divided(source):
+                    yield Segment(text=part, locator=place, kind="code" if kind == "code" else "text")
             output = _output(cell) if kind == "code" else ""
-            if output:
-                yield Segment(text=output, locator=place)
+            for part in divided(output):
+                yield Segment(text=part, locator=place)
         metadata: dict[str, object] = {
             "file_type": "notebook",
             "extraction_method": "json",
@@ -68,7 +69,8 @@ def _load(blob: Blob) -> Json:
     except RecursionError as error:
         raise ExtractionFailed("the notebook is nested too deeply") from error
     except ValueError as error:
-        raise ExtractionFailed(f"the notebook is no valid JSON ({error})"[:200]) from error
+        told = str(error) if isinstance(error, json.JSONDecodeError) else "a number in it has too many digits"
+        raise ExtractionFailed(f"the notebook is no valid JSON ({told})"[:200]) from error
     if not isinstance(notebook, dict):
         raise ExtractionFailed("this is JSON, but no notebook", reason=FileReason.UNSUPPORTED)
     return notebook

@@ -8,15 +8,17 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.extractor import Blob
 
-from openmind_extractors.archives import open_archive
+from openmind_extractors.archives import Archive, open_archive
 from openmind_extractors.blocks import Block, BlockReader, segments
 from openmind_extractors.hidden_text import HiddenText, find_hidden
-from openmind_extractors.ooxml import read_properties
+from openmind_extractors.losses import Losses
+from openmind_extractors.ooxml import Properties, read_properties
 from openmind_extractors.safe_xml import parse
 
 MAX_CONTENT_XML = 100_000_000
 """Even read as a stream, more takes longer than a file may."""
 
+_MANIFEST = "META-INF/manifest.xml"
 _SKIPPED = frozenset(
     {"tracked-changes", "note-citation", "automatic-styles", "forms", "meta-date-string", "creator-initials"}
 )
@@ -42,24 +44,26 @@ class OpenDocumentExtractor:
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield the facts first, then the text, then headers and footers."""
         with open_archive(blob) as archive:
-            if b"encryption-data" in archive.read_if_there("META-INF/manifest.xml"):
+            losses = Losses()
+            if b"encryption-data" in losses.attempt(_MANIFEST, lambda: archive.read_if_there(_MANIFEST), b""):
                 raise ExtractionFailed("the document is protected by a password", reason=FileReason.ENCRYPTED)
             if "content.xml" not in archive.names:
                 raise ExtractionFailed("this is no OpenDocument text", reason=FileReason.UNSUPPORTED)
             if archive.size("content.xml") > MAX_CONTENT_XML:
                 raise ExtractionFailed("the document is too long to be read", reason=FileReason.TOO_BIG)
-            properties = read_properties(archive.read_if_there("meta.xml"))
-            styles = archive.read_if_there("styles.xml")
+            properties = losses.attempt(
+                "meta.xml", lambda: read_properties(archive.read_if_there("meta.xml")), Properties()
+            )
+            styles, hidden = losses.attempt("styles.xml", lambda: _styles(archive), (b"", find_hidden(b"", b"")))
             content = archive.read("content.xml")
             body = _read(content, find_hidden(content, styles))
-            hidden = find_hidden(styles, b"")
             around = {part: _read(styles, hidden, only_within=part) for part in _AROUND} if styles else {}
         title = properties.title or next((block.text for block in body if block.level == 1), "")
         metadata: dict[str, object] = {"file_type": "odt", "extraction_method": "xml", **properties.metadata}
         facts = DocumentFacts(title=title, metadata=metadata)
         if not body and not any(around.values()):
             facts = evolve(facts, reason=FileReason.EMPTY, note="the document holds no text")
-        yield facts
+        yield losses.told(facts)
         yield from segments(body)
         for part, blocks in around.items():
             once = {block.text: block for block in blocks if any(char.isalpha() for char in block.text)}
@@ -139,6 +143,12 @@ class _Reader:
     def _add(self, text: str) -> None:
         if self._shown[-1] and (self._inside or not self.only_within):
             self.blocks.text(text)
+
+
+def _styles(archive: Archive) -> tuple[bytes, HiddenText]:
+    """Return the part with the styles, headers and footers, and what is hidden in it."""
+    styles = archive.read_if_there("styles.xml")
+    return styles, find_hidden(styles, b"")
 
 
 def _read(data: bytes, hidden: HiddenText, *, only_within: str = "") -> list[Block]:

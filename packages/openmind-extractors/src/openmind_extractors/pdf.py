@@ -12,11 +12,21 @@ from openmind.domain.text import clean
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob
 
+from openmind_extractors.limits import divided
+from openmind_extractors.losses import Losses
 from openmind_extractors.ocr.engine import Recognition, is_blank
 from openmind_extractors.outline import HeadingPath
 from openmind_extractors.page_text import RunningHeads, mend
 from openmind_extractors.pdf_bombs import refuse_bombs
-from openmind_extractors.pdfium import Bookmark, Note, PdfiumDocument, PdfiumPage, open_pdfium
+from openmind_extractors.pdfium import (
+    MAX_ANNOTATIONS,
+    MAX_BOOKMARKS,
+    Bookmark,
+    Note,
+    PdfiumDocument,
+    PdfiumPage,
+    open_pdfium,
+)
 from openmind_extractors.pypdf_pages import PypdfPages
 from openmind_extractors.reading import told_as_reasons
 from openmind_extractors.text_quality import Measures, Usability
@@ -86,6 +96,7 @@ class _Reading:
     recognition: Recognition = field(init=False)
     path: "_Chapters" = field(init=False)
     heads: RunningHeads = field(factory=RunningHeads)
+    losses: Losses = field(factory=Losses)
     broken: list[int] = field(factory=list)
     waiting: list[int] = field(factory=list)
     """Pages that hold something but no usable text, and were not recognised."""
@@ -96,7 +107,10 @@ class _Reading:
 
     def __attrs_post_init__(self) -> None:
         self.recognition = Recognition(self.tools)
-        self.path = _Chapters.of(self.document.bookmarks())
+        bookmarks = self.document.bookmarks()
+        if len(bookmarks) > MAX_BOOKMARKS:
+            self.losses.add(f"only the first {MAX_BOOKMARKS:,} bookmarks were read")
+        self.path = _Chapters.of(bookmarks[:MAX_BOOKMARKS])
 
     def pages(self) -> Iterator[Segment | DocumentFacts]:
         """Yield the pages in order."""
@@ -129,7 +143,9 @@ class _Reading:
         wants_ocr = verdict in {Usability.EMPTY, Usability.UNUSUAL, Usability.GLUED}
         if verdict is Usability.SPARSE:
             wants_ocr = page.shows_more_than_text()
-        return _Page(page.index, mend(measures.text), verdict, tuple(page.notes()), wants_ocr)
+        notes, count = page.notes()
+        self.losses.beyond(MAX_ANNOTATIONS, count, f"notes and fields of page {page.index + 1}")
+        return _Page(page.index, mend(measures.text), verdict, notes, wants_ocr)
 
     def _read_broken(self, index: int, window: list[_Page]) -> None:
         """Take what pypdf can read of a page that PDFium cannot open."""
@@ -170,7 +186,8 @@ class _Reading:
             yield Segment(text=part, locator=(place, *path))
         for note in page.notes:
             self.has_text = True
-            yield Segment(text=clean(note.text), locator=(place, *self.path.places), kind=note.kind)
+            for part in divided(clean(note.text)):
+                yield Segment(text=part, locator=(place, *self.path.places), kind=note.kind)
 
     def _recognise(self, page: _Page) -> str:
         """Recognise a page; what could not be done is remembered."""
@@ -204,7 +221,8 @@ class _Reading:
         if self.waiting and not self.recognition.is_wanted:
             metadata[MISSED] = True
         reason, note = self._reason()
-        return evolve(self.facts, metadata=metadata, reason=reason, note=note)
+        facts = evolve(self.facts, metadata=metadata, reason=reason, note=note)
+        return self.losses.told(facts) if self.has_text else facts
 
     def _reason(self) -> tuple[FileReason, str]:
         is_off = "text recognition is off" if self.tools.ocr is None else ""

@@ -34,8 +34,11 @@ MANY_STROKES = 200
 MAX_BOOKMARKS = 10_000
 MAX_BOOKMARK_DEPTH = 8
 
-MAX_ANNOTATIONS = 500
-"""Of one page."""
+MAX_ANNOTATIONS = 2_000
+"""Comments and fields of one page; a form has some hundred."""
+
+MAX_ATTACHMENTS = 50
+"""Attachments whose names are kept: they go with each passage."""
 
 _DATE = re.compile(r"D:(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?")
 
@@ -119,11 +122,13 @@ class PdfiumPage:
             data = b"".join(data[row * stride : row * stride + columns] for row in range(rows))
         return PageImage(pixels=data, width=columns, height=rows, channels=1)
 
-    def notes(self) -> Iterator[Note]:
-        """Return comments and filled-in form fields in the order of the page."""
+    def notes(self) -> tuple[tuple[Note, ...], int]:
+        """Return comments and filled-in form fields in the order of the page, and how many there are of all kinds."""
         import pypdfium2.raw as raw
 
-        for index in range(min(raw.FPDFPage_GetAnnotCount(self._page), MAX_ANNOTATIONS)):
+        found = []
+        count = raw.FPDFPage_GetAnnotCount(self._page)
+        for index in range(min(count, MAX_ANNOTATIONS)):
             annotation = raw.FPDFPage_GetAnnot(self._page, index)
             if not annotation:
                 continue
@@ -132,7 +137,8 @@ class PdfiumPage:
             finally:
                 raw.FPDFPage_CloseAnnot(annotation)
             if note:
-                yield note
+                found.append(note)
+        return tuple(found), count
 
     def _note(self, annotation: Any) -> Note | None:
         import pypdfium2.raw as raw
@@ -164,7 +170,7 @@ class PdfiumPage:
 def _wide_string(read: Any) -> str:
     """Call a function of PDFium that fills a buffer with UTF-16 and says how many bytes that takes."""
     size = read(None, 0)
-    if not 2 < size < 2_000_000:
+    if size <= 2:
         return ""
     buffer = ctypes.create_string_buffer(size)
     read(ctypes.cast(buffer, ctypes.POINTER(ctypes.c_ushort)), size)
@@ -204,15 +210,15 @@ class PdfiumDocument:
         return "" if label == str(index + 1) else label[:MAX_HEADING_CHARS]
 
     def bookmarks(self) -> list[Bookmark]:
-        """Return the document's own table of contents."""
-        found = []
+        """Return the document's own table of contents, as far as the limits go."""
+        found: list[Bookmark] = []
         for item in self._document.get_toc(max_depth=MAX_BOOKMARK_DEPTH):
             target = item.get_dest()
             page = target.get_index() if target else None
             title = " ".join(item.get_title().split())
             if page is not None and title:
                 found.append(Bookmark(item.level + 1, title[:MAX_HEADING_CHARS], page))
-            if len(found) >= MAX_BOOKMARKS:
+            if len(found) > MAX_BOOKMARKS:  # one more shows that there are
                 break
         return found
 
@@ -235,7 +241,9 @@ class PdfiumDocument:
             metadata["form"] = "xfa"
         attachments = self._document.count_attachments()
         if attachments > 0:
-            names = (self._document.get_attachment(index).get_name() for index in range(min(attachments, 50)))
+            names = (
+                self._document.get_attachment(index).get_name() for index in range(min(attachments, MAX_ATTACHMENTS))
+            )
             metadata["attachments"] = [name[:MAX_HEADING_CHARS] for name in names]
         return DocumentFacts(title=sensible_title(told.get("Title", "")), metadata=metadata)
 

@@ -42,21 +42,21 @@ ISOLATED = (
     ExtractorInfo(name="html", version=1, extensions=frozenset({".html", ".htm", ".xhtml"})),
     ExtractorInfo(
         name="docx",
-        version=1,
+        version=2,
         extensions=frozenset({".docx", ".docm", ".dotx"}),
         marks=(b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),  # any document in a container is routed on
     ),
     ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
-    ExtractorInfo(name="notebook", version=1, extensions=frozenset({".ipynb"})),
+    ExtractorInfo(name="notebook", version=2, extensions=frozenset({".ipynb"})),
     ExtractorInfo(name="mail", version=2, extensions=frozenset({".eml"})),
     ExtractorInfo(name="sheets", version=1, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
-    ExtractorInfo(name="pptx", version=1, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
-    ExtractorInfo(name="odt", version=1, extensions=frozenset({".odt"})),
-    ExtractorInfo(name="epub", version=1, extensions=frozenset({".epub"})),
-    ExtractorInfo(name="pdf", version=1, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),
+    ExtractorInfo(name="pptx", version=2, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
+    ExtractorInfo(name="odt", version=2, extensions=frozenset({".odt"})),
+    ExtractorInfo(name="epub", version=2, extensions=frozenset({".epub"})),
+    ExtractorInfo(name="pdf", version=2, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),
     ExtractorInfo(
         name="image",
-        version=1,
+        version=2,
         extensions=frozenset(
             {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".avif", ".heic", ".heif"}
         ),

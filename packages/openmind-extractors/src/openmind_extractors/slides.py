@@ -2,6 +2,7 @@
 
 import posixpath
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from attrs import define, field, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
@@ -12,7 +13,8 @@ from openmind.ports.extractor import Blob
 
 from openmind_extractors.archives import Archive, open_archive
 from openmind_extractors.limits import MAX_HEADING_CHARS
-from openmind_extractors.ooxml import drawing_text, parts, read_properties
+from openmind_extractors.losses import Losses
+from openmind_extractors.ooxml import Properties, drawing_text, parts, read_properties
 from openmind_extractors.safe_xml import parse
 
 
@@ -26,19 +28,23 @@ class SlidesExtractor:
             names = _slides(archive)
             if not names and "ppt/presentation.xml" not in archive.names:
                 raise ExtractionFailed("this is no presentation: it has no slides", reason=FileReason.UNSUPPORTED)
-            properties = read_properties(archive.read_if_there("docProps/core.xml"))
+            losses = Losses()
+            core = "docProps/core.xml"
+            properties = losses.attempt(core, lambda: read_properties(archive.read_if_there(core)), Properties())
             title = properties.title
             count = 0
             for number, name in enumerate(names, start=1):
-                slide = read_slide(archive.read(name))
+                slide = losses.attempt(name, partial(_slide, archive, name), Slide())
                 title = title or slide.title
                 place = Place(kind="slide", start=number, label=slide.title[:MAX_HEADING_CHARS])
-                for segment in _segments(slide, _notes(archive, name), place):
+                for segment in _segments(
+                    slide, losses.attempt(f"the notes of {name}", partial(_notes, archive, name), []), place
+                ):
                     count += 1
                     yield segment
             charts = (*parts(archive, "ppt/charts/", "chart"), *parts(archive, "ppt/diagrams/", "data"))
             for name in charts:
-                text = "\n".join(drawing_text(archive.read(name)))
+                text = "\n".join(losses.attempt(name, partial(_drawing, archive, name), []))
                 if text:
                     count += 1
                     yield Segment(text=text, locator=(Place(kind="part", label="chart"),))
@@ -49,7 +55,15 @@ class SlidesExtractor:
             **properties.metadata,
         }
         reason, note = (FileReason.OK, "") if count else (FileReason.EMPTY, "the slides hold no text")
-        yield DocumentFacts(title=title, metadata=metadata, reason=reason, note=note)
+        yield losses.told(DocumentFacts(title=title, metadata=metadata, reason=reason, note=note))
+
+
+def _slide(archive: Archive, name: str) -> "Slide":
+    return read_slide(archive.read(name))
+
+
+def _drawing(archive: Archive, name: str) -> list[str]:
+    return drawing_text(archive.read(name))
 
 
 def _segments(slide: "Slide", notes: list[str], place: Place) -> Iterator[Segment]:

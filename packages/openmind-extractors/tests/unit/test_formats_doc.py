@@ -4,6 +4,7 @@ import re
 from importlib import import_module
 from pathlib import Path
 
+import openmind_extractors
 import pytest
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractorRegistry
@@ -42,6 +43,19 @@ def test_every_limit_has_the_value_of_its_constant(row: list[str]) -> None:
     value = getattr(import_module(f"openmind_extractors.{module}"), constant)
 
     assert f"{value:,}" == row[1]
+
+
+def test_every_limit_is_in_the_table() -> None:
+    source = Path(openmind_extractors.__file__).parent
+    limits = {
+        f"{path.stem}.{name}"
+        for path in source.glob("*.py")
+        for name in re.findall(
+            r"^(MAX_\w+)(?<!_SHARE)(?<!SHOWN)(?<!HEAD_CHARS) = ", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
+    }
+
+    assert limits <= {row[0].strip("`") for row in rows("Limits")}
 
 
 def test_every_engine_of_recognition_is_described(registry: ExtractorRegistry) -> None:
