@@ -228,10 +228,18 @@ def test_a_provider_that_is_away_is_told(configured, server) -> None:
     configured("models", "load").refused(1, "does not answer")
 
 
-def test_a_server_elsewhere_is_warned_of(configured) -> None:
-    configured.done("config", "set", "provider.base_url", "http://192.0.2.1:9")
-
+def test_a_server_elsewhere_is_refused_and_once_allowed_warned_of(configured, server) -> None:
+    far = ("config", "set", "provider.base_url", "http://192.0.2.1:9")
+    configured(*far).refused(1, "not on this machine", "allow_remote")
+    file = configured.home / "config.toml"
+    file.write_text(file.read_text().replace(server.base_url, "http://192.0.2.1:9"))
     configured("provider", "status").refused(1, "not on this machine", "allow_remote")
+
+    configured.done("config", "set", "provider.allow_remote", "true")
+    told = configured.done(*far, "--json")
+
+    assert "The text of your files is sent to http://192.0.2.1:9" in told.err
+    assert told.object["settings"] == {"provider.base_url": "http://192.0.2.1:9"}
 
 
 def test_settings_are_shown_and_changed(openmind) -> None:

@@ -4,7 +4,7 @@ import pytest
 from attrs import frozen
 from openmind.application.settings import Settings
 from openmind.bootstrap import open_settings
-from openmind.domain.errors import ConfigError, JobActive, UsageError
+from openmind.domain.errors import ConfigError, JobActive, RemoteNotAllowed, UsageError
 from openmind.plugins.manager import load_plugins
 from openmind.testing.fakes.models import FakeProvider
 
@@ -72,6 +72,39 @@ def test_a_provider_s_keys_are_its_own(settings: Settings) -> None:
         "provider.allow_remote": False,
     }
     assert settings.set("provider.base_url", "http://localhost:4321") == "http://localhost:4321"
+
+
+def test_what_the_built_in_provider_would_ignore_is_refused(settings: Settings, home: Path) -> None:
+    with pytest.raises(UsageError, match="The provider builtin has no settings") as caught:
+        settings.set("provider.base_url", "http://localhost:4321")
+
+    assert "config set provider.name" in caught.value.hint
+    assert not home.exists()
+
+
+def test_a_wrong_setting_of_a_provider_can_be_mended(settings: Settings, home: Path) -> None:
+    settings.set("provider.name", "lmstudio")
+    (home / "config.toml").write_text('[provider]\nname = "lmstudio"\nbase_url = "nowhere"\n')
+
+    assert settings.set("provider.base_url", "http://localhost:4321") == "http://localhost:4321"
+
+
+@pytest.mark.parametrize("name", ["lmstudio", "openai-compatible"])
+def test_a_server_elsewhere_is_refused_until_that_is_allowed_and_then_warned_of(settings: Settings, name: str) -> None:
+    settings.set("provider.name", name)
+
+    with pytest.raises(RemoteNotAllowed, match="not on this machine") as caught:
+        settings.set("provider.base_url", "http://10.1.2.3:1234")
+    assert "provider.allow_remote true" in caught.value.hint
+    assert settings.get("provider.base_url") != "http://10.1.2.3:1234"
+
+    settings.set("provider.allow_remote", "true")
+    assert settings.notices() == ()
+    settings.set("provider.base_url", "http://10.1.2.3:1234")
+    assert "is sent to http://10.1.2.3:1234" in settings.notices()[0]
+    with pytest.raises(RemoteNotAllowed):
+        settings.set("provider.allow_remote", "false")
+    assert settings.get("provider.allow_remote") is True
 
 
 @pytest.mark.parametrize(

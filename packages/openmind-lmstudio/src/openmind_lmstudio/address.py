@@ -56,7 +56,7 @@ class Address:
             return
         raise RemoteNotAllowed(
             f"{self.shown} is not on this machine: the text of your files would leave it",
-            hint="If you want that, set allow_remote = true under [provider] in config.toml.",
+            hint="If you want that, allow it first: `openmind config set provider.allow_remote true`.",
         )
 
     @property

@@ -32,6 +32,11 @@ class LMStudioConfig:
     allow_remote: bool = False
     """Whether the server may be on another machine: the text of your files is then sent there."""
 
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about where the text goes."""
+        return Address.parse(self.base_url).notices
+
 
 @frozen(kw_only=True)
 class OpenAICompatibleConfig:
@@ -43,3 +48,8 @@ class OpenAICompatibleConfig:
     """The environment variable that holds the key, if the server wants one."""
     allow_remote: bool = False
     """Whether the server may be on another machine: the text of your files is then sent there."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know about where the text goes."""
+        return Address.parse(self.base_url).notices

@@ -47,13 +47,17 @@ def set_value(key: str, value: str, /, *, json: Json = False) -> int:
     value
         A number, true, false, text, or a list such as '["*.bak"]'; none gives the default back.
     """
-    found = open_settings().set(key, value)
+    settings = open_settings()
+    found = settings.set(key, value)
     if json:
         print_object({"settings": {key: found}})
     else:
         print_lines([line(f"{one_line(key)} = {written(found)}")])
         if key == "provider.name":
             note("Next: `openmind setup` chooses its models.")
+    if key.startswith("provider."):
+        for notice in settings.notices():
+            note(one_line(notice))
     return OK
 
 

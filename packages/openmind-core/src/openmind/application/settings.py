@@ -10,7 +10,7 @@ from attrs import frozen
 
 from openmind.application.models.service import require_idle
 from openmind.domain.config import Config
-from openmind.domain.errors import ConfigError, UsageError
+from openmind.domain.errors import ConfigError, RemoteNotAllowed, UsageError
 
 UNSET = "none"
 """What people write for no value at all."""
@@ -32,6 +32,8 @@ class Settings:
     """Gives the keys of `[provider]` as that provider understands them, defaults included."""
     busy: Callable[[], bool]
     """Whether anything is being indexed."""
+    provider_notices: Callable[[Config], tuple[str, ...]] = lambda _: ()
+    """Gives what a person should know of the settings under `[provider]`."""
 
     def all(self) -> dict[str, object]:
         """Every key with its value, defaults included; None where nothing is set.
@@ -69,9 +71,10 @@ class Settings:
         Raises:
             UsageError: there is no such key, or the value does not fit.
             JobActive: files are being indexed and the key says which models or which storage are used.
+            RemoteNotAllowed: the provider's server would be on another machine, and nobody allowed that.
             ConfigError: the configuration is not valid already, or cannot be written.
         """
-        self.load()
+        before = self.load()
         if key.startswith(OF_MODELS):
             require_idle(self.busy())
         elif key.startswith("storage."):
@@ -79,10 +82,14 @@ class Settings:
         path = tuple(key.split("."))
         if len(path) < 2 or not all(path):
             raise _unknown(key, self.all())
+        if path[0] == "provider" and path[1:] != ("name",) and text.strip() != UNSET:
+            self._require_settings_of_provider(before)
         told: ConfigError | None = None
         for value in _readings(text):
             try:
                 self.update({path: value})
+            except RemoteNotAllowed:
+                raise
             except ConfigError as error:
                 told = told or error
                 continue
@@ -90,6 +97,30 @@ class Settings:
         if key not in self.all() and not key.startswith("plugins."):
             raise _unknown(key, self.all())
         raise UsageError(f"{key} cannot be {text}: {told.message if told else ''}", hint=self._hint(key, told))
+
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of the provider's settings as they are: that text leaves the machine.
+
+        Raises:
+            ConfigError
+        """
+        return self.provider_notices(self.load())
+
+    def _require_settings_of_provider(self, config: Config) -> None:
+        """Refuse to write what the provider would never read.
+
+        Raises:
+            UsageError
+        """
+        try:
+            takes_some = bool(self.provider_settings(config))
+        except ConfigError:  # the new value may be what mends them
+            return
+        if not takes_some:
+            raise UsageError(
+                f"The provider {config.provider_name} has no settings",
+                hint="Choose another one first: `openmind setup`, or `openmind config set provider.name lmstudio`.",
+            )
 
     def _hint(self, key: str, told: ConfigError | None) -> str:
         if key == "provider.name" and told is not None and f"{self.path}: [provider]" in told.message:

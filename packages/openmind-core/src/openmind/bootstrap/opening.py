@@ -203,6 +203,9 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
     def provider_settings(config: Config) -> Mapping[str, object]:
         return assembly(config).providers.settings()
 
+    def provider_notices(config: Config) -> tuple[str, ...]:
+        return assembly(config).providers.notices()
+
     def busy() -> bool:
         if not _is_there(place):
             return False
@@ -219,9 +222,27 @@ def open_settings(home: Path | str | None = None, *, plugins: Plugins | None = N
 
     def update(changes: Mapping[tuple[str, ...], object]) -> None:
         place.create()
-        file.update(changes, check=lambda config: assembly(config).check_settings())
+        of_provider = any(path[0] == "provider" for path in changes)
 
-    return Settings(path=place.config_file, load=load, update=update, provider_settings=provider_settings, busy=busy)
+        def check(config: Config) -> None:
+            there = assembly(config)
+            try:
+                there.check_settings()
+                if of_provider:
+                    there.providers.require_allowed()
+            finally:
+                there.close()
+
+        file.update(changes, check=check)
+
+    return Settings(
+        path=place.config_file,
+        load=load,
+        update=update,
+        provider_settings=provider_settings,
+        provider_notices=provider_notices,
+        busy=busy,
+    )
 
 
 @contextmanager

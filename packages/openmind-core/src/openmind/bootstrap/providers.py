@@ -15,9 +15,9 @@ from openmind.application.models.contained import Blame, contained
 from openmind.application.models.embedders import Embedders
 from openmind.application.models.service import ModelService
 from openmind.domain.config import Config
-from openmind.domain.errors import OpenMindError
+from openmind.domain.errors import OpenMindError, RemoteNotAllowed
 from openmind.domain.models import EmbedderIdentity, ModelSelection, ProviderChoice, ProviderInfo
-from openmind.plugins.registries import ProviderRegistry
+from openmind.plugins.registries import ProviderRegistry, Telling
 from openmind.ports.answer_provider import AnswerProvider
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.image_describer import ImageDescriber
@@ -95,6 +95,32 @@ class Providers:
             ProviderChoice(name=self.config.provider_name, settings=self.config.provider_settings)
         )
         return {} if understood is None else attrs.asdict(cast(attrs.AttrsInstance, understood))
+
+    def notices(self) -> tuple[str, ...]:
+        """What a person should know of those settings.
+
+        Raises:
+            ConfigError: see `settings`.
+        """
+        name = self.config.provider_name
+        understood = self._understood(ProviderChoice(name=name, settings=self.config.provider_settings))
+        if not isinstance(understood, Telling):
+            return ()
+        with Blame(name, self.registry.registered(name).distribution).taken():
+            return tuple(understood.notices)
+
+    def require_allowed(self) -> None:
+        """Look whether the configured provider may be asked at all, without asking it.
+
+        Raises:
+            RemoteNotAllowed: its server is on another machine.
+        """
+        try:
+            self.provider(self.config.provider_name)
+        except RemoteNotAllowed:
+            raise
+        except OpenMindError:  # what else is wrong with it may be mended by the next setting
+            return
 
     def _understood(self, choice: ProviderChoice) -> object:
         """The settings as an object of the class that the provider registered for them."""

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import attrs
 from attrs import define, field, frozen
@@ -46,6 +46,16 @@ ExtractorFactory = Callable[[ExtractionTools], Extractor]
 StorageFactory = Callable[[Path], Storage]
 ProviderFactory = Callable[[Any], ModelProvider]
 NotingFactory = Callable[[Any, Notebook], ModelProvider]
+
+
+@runtime_checkable
+class Telling(Protocol):
+    """Settings of a provider that have something to tell a person as soon as they are written."""
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """Sentences, such as that text leaves the machine."""
+        ...
 
 
 @frozen
