@@ -42,6 +42,7 @@ WAYS: dict[str, Callable[[], Iterator[object]]] = {
     "yields None": lambda: iter([None]),
     "a segment of no text": lambda: iter([Segment(text=None)]),  # type: ignore[arg-type]
     "a segment of bytes": lambda: iter([Segment(text=b"bytes")]),  # type: ignore[arg-type]
+    "a kind of its own": lambda: iter([Segment(text="a", kind="nonsense")]),
     "half a character": lambda: iter([Segment(text="half \ud800 a character")]),
     "nulls": lambda: iter([Segment(text="null \x00 null")]),
     "a place of words": lambda: iter([Segment(text="a", locator=(Place(kind="page", start="one"),))]),  # type: ignore[arg-type]

@@ -19,7 +19,7 @@ from openmind.adapters.extraction_wire import (
 from openmind.adapters.regular_files import open_regular
 from openmind.adapters.worker_main import Handler, Reply, Request
 from openmind.domain.config import Config, ExtractionConfig, ImagesConfig, OcrConfig, Section
-from openmind.domain.documents import check_part
+from openmind.domain.documents import check_yielded
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.foreign_errors import named, words_of
@@ -79,7 +79,7 @@ class IsolatedReading:
                 defer=bool(request.message.get("defer_ocr")),
             )
             for part in extractor.extract(Blob(name=name_of(path), path=Path(os.fsdecode(path)))):
-                check_part(part)
+                check_yielded(part)
                 yield part_to_wire(part), payload_of(part)
         except OcrLater:
             yield deferral_to_wire(), b""

@@ -25,12 +25,17 @@ Locator = tuple[Place, ...]
 """Where a piece of text stands, from the widest place to the narrowest."""
 
 
+SEGMENT_KINDS = ("text", "code", "table", "annotation", "form", "picture")
+"""What a segment can be."""
+
+
 @frozen(kw_only=True)
 class Segment:
     """A stretch of text that belongs together, with its place.
 
     `heading` places of the locator, in order, are the heading path. Lines of `text` are lines of the file when
-    the locator has a `lines` place below nothing but headings: the first line of the text is line `start` of the file.
+    the locator has a `lines` place below nothing but headings: the first line of the text is line `start` of the file. Behind
+    a wider place that is no heading, such as an attachment, they are the lines of that part.
     Below another place, such as an `attachment`, they are lines of that.
     """
 
@@ -85,7 +90,7 @@ _FIELDS: Mapping[type, Mapping[str, type]] = {
 
 
 def check_part(part: object) -> None:
-    """Refuse what no extractor may yield: whatever handles it later trusts its types.
+    """Refuse what is no part of a document: whatever handles it later trusts its types.
 
     Raises:
         TypeError: it names the field that is wrong.
@@ -96,6 +101,17 @@ def check_part(part: object) -> None:
     if isinstance(part, Segment):
         for place in part.locator:
             check_place(place)
+
+
+def check_yielded(part: object) -> None:
+    """Refuse what no extractor may yield now. What was kept before may be of a kind that is not known any more.
+
+    Raises:
+        TypeError: it names the field that is wrong.
+    """
+    check_part(part)
+    if isinstance(part, Segment) and part.kind not in SEGMENT_KINDS:
+        raise TypeError(f"kind of a Segment is {part.kind!r}, and has to be one of {', '.join(SEGMENT_KINDS)}"[:200])
 
 
 def check_place(place: object) -> None:

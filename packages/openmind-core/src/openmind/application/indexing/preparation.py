@@ -9,7 +9,7 @@ from openmind.domain import packing
 from openmind.domain.analysis import passage_words
 from openmind.domain.chunking import split
 from openmind.domain.chunks import Chunk, passage_hash
-from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment, check_part
+from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment, check_yielded
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.foreign_errors import words_of
@@ -46,7 +46,7 @@ def collect(parts: Iterable[Segment | DocumentFacts | Picture]) -> ExtractedDocu
     room = MAX_TEXT_CHARS
     try:
         for part in parts:
-            check_part(part)
+            check_yielded(part)
             if isinstance(part, DocumentFacts):
                 facts = part
                 continue

@@ -1,6 +1,7 @@
 """The promises of `Extractor`."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +9,10 @@ import pytest
 from attrs import field, frozen
 
 from openmind.adapters.extraction_wire import part_from_wire, part_to_wire, payload_of
-from openmind.domain.documents import DocumentFacts, Picture, Place, Segment, check_part
+from openmind.domain.documents import DocumentFacts, Picture, Place, Segment, check_yielded
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
+from openmind.domain.location_text import lines_of_file
 from openmind.ports.extractor import Blob, Extractor, ExtractorInfo
 
 Parts = list[Segment | DocumentFacts | Picture]
@@ -74,11 +76,13 @@ class ExtractorContract:
                     check_place(place)
 
     def test_lines_of_the_text_are_lines_of_the_file(self, extractor: Extractor, sample: Sample) -> None:
-        for part in read(extractor, sample.data, sample.name):
-            if isinstance(part, Segment):
-                for place in part.locator:
-                    if place.kind == "lines" and place.start is not None:
-                        assert (place.end or place.start) - place.start + 1 >= part.text.rstrip("\n").count("\n") + 1
+        lines = lines_of(sample.data)
+
+        for segment, start, end in lined(read(extractor, sample.data, sample.name)):
+            assert end <= len(lines), f"a Segment ends on line {end}, and {sample.name} has {len(lines)} lines"
+            assert end - start + 1 >= segment.text.rstrip("\n").count("\n") + 1
+            for expected in sample.must_include:
+                check_line(expected, segment.text, start, lines)
 
     def test_the_same_file_gives_the_same_again(self, extractor: Extractor, sample: Sample) -> None:
         assert read(extractor, sample.data, sample.name) == read(extractor, sample.data, sample.name)
@@ -146,7 +150,7 @@ def read(extractor: Extractor, data: bytes, name: str) -> Parts:
     """Read bytes that are in memory; a part with a field of the wrong type fails, and the field is named."""
     parts = list(extractor.extract(Blob(name=name, data=data)))
     for part in parts:
-        check_part(part)
+        check_yielded(part)
     return parts
 
 
@@ -155,7 +159,7 @@ def try_to_read(extractor: Extractor, data: bytes, name: str) -> tuple[Parts, Ex
     parts: Parts = []
     try:
         for part in extractor.extract(Blob(name=name, data=data)):
-            check_part(part)
+            check_yielded(part)
             parts.append(part)
     except ExtractionFailed as failure:
         return parts, failure
@@ -165,6 +169,32 @@ def try_to_read(extractor: Extractor, data: bytes, name: str) -> tuple[Parts, Ex
 def text_of(parts: Parts) -> str:
     """The whole text, one segment below the other."""
     return "\n".join(part.text for part in parts if isinstance(part, Segment))
+
+
+def lines_of(data: bytes) -> list[str]:
+    """The lines of a file; bytes that are no UTF-8 stand for themselves, so that they can be counted."""
+    return re.split("\r\n|\r|\n", data.decode("utf-8-sig", "surrogateescape"))
+
+
+def lined(parts: Parts) -> Iterator[tuple[Segment, int, int]]:
+    """Each segment that says on which lines of the file it stands, with the first and the last of them."""
+    for part in parts:
+        place = lines_of_file(part.locator) if isinstance(part, Segment) else None
+        if isinstance(part, Segment) and place is not None and place.start is not None:
+            yield part, place.start, place.start if place.end is None else place.end
+
+
+def check_line(expected: str, text: str, start: int, lines: list[str]) -> None:
+    """Whether an expected text of a segment stands on the line of the file that the segment's place promises.
+
+    Only where the file has it as it is: what an extractor takes out of some markup is nowhere to be compared.
+    """
+    words = expected.split("\n")[0]
+    if words not in text or not any(words in line for line in lines):
+        return
+    found = start + text[: text.index(words)].count("\n")
+    held = [number for number, line in enumerate(lines, start=1) if words in line]
+    assert found in held, f"“{words}” is given line {found} of the file, and stands on line {held[0]}"
 
 
 def check_place(place: Place) -> None:
