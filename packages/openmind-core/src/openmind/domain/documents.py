@@ -34,8 +34,7 @@ class Segment:
     """A stretch of text that belongs together, with its place.
 
     `heading` places of the locator, in order, are the heading path. Lines of `text` are lines of the file when
-    the locator has a `lines` place below nothing but headings: the first line of the text is line `start` of the file. Behind
-    a wider place that is no heading, such as an attachment, they are the lines of that part.
+    the locator has a `lines` place below nothing but headings: the first line of the text is line `start` of the file.
     Below another place, such as an `attachment`, they are lines of that.
     """
 
