@@ -47,6 +47,16 @@ def test_every_command_and_option_is_documented(command: str, option: str) -> No
         assert "--json" in section, f"openmind {command} --json"
 
 
+def test_every_command_takes_json_save_those_that_the_page_names() -> None:
+    without = re.search(r"Every command but `(.+?)` and `(.+?)` takes `--json`", DOCS.read_text(encoding="utf-8"))
+    assert without is not None
+    known = options()
+    chains = {chain for chain, _ in known}
+    groups = {chain for chain in chains if any(other.startswith(f"{chain} ") for other in chains)}
+
+    assert {chain for chain in chains - groups if (chain, "--json") not in known} == set(without.groups())
+
+
 def test_every_command_and_option_that_is_documented_exists() -> None:
     known = set(options())
     for section in re.split(r"^#+ (?=`openmind )", DOCS.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:

@@ -1,5 +1,6 @@
 """`openmind plugins new`: the package that it writes works at once."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 from openmind.domain.errors import UsageError
 from openmind.plugins.manager import load_plugins
+from openmind_cli.dispatch import dispatch
 from openmind_cli.installed import names_taken
 from openmind_cli.scaffold import Kind, write_package
 
@@ -76,3 +78,13 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
 def test_the_prefix_may_be_given(tmp_path: Path) -> None:
     assert write_package("openmind-songs", "provider", tmp_path).name == "openmind-songs"
+
+
+def test_a_program_is_told_where_the_package_is_and_how_it_is_installed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert dispatch(["plugins", "new", "songs", "--into", str(tmp_path), "--json"]) == 0
+
+    told = json.loads(capsys.readouterr().out)
+    assert told["folder"] == str(tmp_path / "openmind-songs")
+    assert "--editable" in told["install"]

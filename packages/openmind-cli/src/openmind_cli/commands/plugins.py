@@ -13,7 +13,7 @@ from openmind_cli.installed import Installed, look_at, names_taken
 from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.clean import one_line
 from openmind_cli.render.lines import line, note, print_columns, print_lines
-from openmind_cli.render.objects import print_list
+from openmind_cli.render.objects import print_list, print_object
 from openmind_cli.scaffold import Kind, write_package
 
 app = App(name="plugins", help="List the installed plugins.")
@@ -58,6 +58,7 @@ def new(
     *,
     kind: Kind = "extractor",
     into: Annotated[Path, Parameter(show_default=False)] = Path(),
+    json: Json = False,
 ) -> int:
     """Write a package with a plugin that works, and tests that pass, to go on from.
 
@@ -71,11 +72,15 @@ def new(
         The folder in which the package gets its own; the present one unless it is given.
     """
     folder = write_package(name, kind, into, taken=names_taken(installed_plugins()))
+    install = install_command(folder)
+    if json:
+        print_object({"folder": str(folder), "install": list(install)})
+        return OK
     print_lines(
         [
             line(f"Wrote {one_line(str(folder))}. Its README.md says how its tests are run, which pass already."),
             line("Install it beside OpenMind, and `openmind plugins` lists it:"),
-            line(one_line(shlex.join(install_command(folder))), indent=2),
+            line(one_line(shlex.join(install)), indent=2),
         ]
     )
     return OK

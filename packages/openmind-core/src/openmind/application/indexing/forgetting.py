@@ -15,6 +15,7 @@ from openmind.domain.changes import ChangeKind, deletions_need_consent
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import FileId
 from openmind.domain.paths import extension_of, name_of
+from openmind.domain.sentences import counted
 from openmind.ports.catalog import Catalog, PlannedChange
 from openmind.ports.file_tree import FileTree
 
@@ -122,8 +123,9 @@ class Forgetting:
         self.log.count(**tallied, total=tallied.total())
         for name, number in sorted(left.items()):
             self.log.notice(
-                f"{number} files of {scan.source.path} were read by the extractor “{name}”, which is missing or broken "
-                "now: what is remembered of them stays as it is. `openmind plugins` shows what is installed."
+                f"{counted(number, 'file')} of {scan.source.path} {'was' if number == 1 else 'were'} read by the "
+                f"extractor “{name}”, which is missing, blocked or broken now: what is remembered of "
+                f"{'it' if number == 1 else 'them'} stays as it is. `openmind plugins` shows what is installed."
             )
         return left_out
 
