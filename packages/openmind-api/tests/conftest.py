@@ -108,7 +108,8 @@ class World:
 
     @property
     def log(self) -> list[dict[str, Any]]:
-        return [json.loads(line) for line in (self.home / "logs" / "api.jsonl").read_text("utf-8").splitlines()]
+        path = self.home / "logs" / "api.jsonl"
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.exists() else []
 
     def write(self, name: str, text: str) -> Path:
         path = self.notes / name
