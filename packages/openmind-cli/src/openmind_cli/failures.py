@@ -4,6 +4,7 @@ import sys
 
 from openmind.domain.contract import Object
 from openmind.domain.errors import OpenMindError, PluginError
+from openmind.domain.foreign_errors import words_of
 from openmind.domain.problems import error_object, problem
 
 from openmind_cli.crash_log import record_crash
@@ -32,7 +33,7 @@ def failure_object(error: BaseException) -> Object:
             return error_object(error)
         case KeyboardInterrupt():
             return problem(
-                "Interrupted",
+                words_of(error) or "Interrupted",
                 code="interrupted",
                 title="The command was interrupted",
                 status=499,

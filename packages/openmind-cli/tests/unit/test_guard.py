@@ -64,7 +64,9 @@ def test_nothing_whatever_gets_past_it(
 
 def test_an_interruption_is_130(capsys: pytest.CaptureFixture[str]) -> None:
     assert guarded([], failing(KeyboardInterrupt())) == 130
-    assert "Interrupted" in capsys.readouterr().err
+    assert capsys.readouterr().err == "openmind: Interrupted\n"
+    assert guarded([], failing(KeyboardInterrupt("Interrupted while somebody was waited for"))) == 130
+    assert "while somebody was waited for" in capsys.readouterr().err
 
 
 def test_a_bug_is_one_sentence_and_its_details_are_kept(

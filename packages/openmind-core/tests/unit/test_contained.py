@@ -157,8 +157,9 @@ def test_what_is_no_embedder_is_refused_with_what_it_lacks() -> None:
         identity_of(object())
 
 
-def test_ctrl_c_passes_a_provider() -> None:
-    with pytest.raises(KeyboardInterrupt), BLAME.taken():
+def test_ctrl_c_passes_a_provider_and_tells_which_one() -> None:
+    told = "Interrupted while the provider “acme” of the package openmind-acme was waited for"
+    with pytest.raises(KeyboardInterrupt, match=told), BLAME.taken():
         raise KeyboardInterrupt
 
 

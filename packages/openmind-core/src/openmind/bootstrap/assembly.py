@@ -190,6 +190,7 @@ class Assembly:
             catalog=storage.catalog,
             chunks=lambda: storage.chunks,
             embedder_for=self.providers.embedders().matching,
+            whom=self.providers.embedders().whom,
             journal=self.journal(),
         )
 

@@ -170,7 +170,12 @@ class Providers:
             provider_name=self.config.provider_name,
             model=self.config.models.embedding_model,
             embedder=self.embedder,
+            package=self._package,
         )
+
+    def _package(self, name: str) -> str:
+        entry = self.registry.entries.get(name)
+        return "" if entry is None else entry.distribution
 
     def embedder(self, provider: str, model: str) -> EmbeddingProvider:
         """Make an embedder, once: it keeps its weights, or what a server told it.

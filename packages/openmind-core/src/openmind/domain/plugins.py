@@ -8,6 +8,12 @@ THIS_PROGRAM = "this program"
 """Who registers what no package does: the program that uses OpenMind as a library."""
 
 
+def provider_of(name: str, package: str = "") -> str:
+    """Name a provider as a part of a sentence; its package where that is neither ours nor unknown."""
+    told = f"the provider “{name}”"
+    return f"{told} of the package {package}" if package and package not in {*OURS, THIS_PROGRAM} else told
+
+
 @frozen(kw_only=True)
 class HookCall:
     """One hook of one plugin, as it was called."""

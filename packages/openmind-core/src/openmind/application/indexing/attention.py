@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from typing import Protocol, TypeVar
 
 from attrs import define, field
@@ -12,10 +13,15 @@ from openmind.application.indexing.run_log import RunLog
 from openmind.application.patience import patiently
 from openmind.domain.control import RunControl, Wish
 from openmind.domain.jobs import JobState
+from openmind.domain.sentences import as_sentence
 
 T = TypeVar("T")
 STOP_PATIENCE_S = 0.3
 """How long a stop waits for what the store has under way, before it is left behind."""
+
+
+SLOW_ANSWER_S = 10
+"""Whom a question that takes longer waits for is told."""
 
 
 class Stopped(Exception):
@@ -133,21 +139,31 @@ class Attention:
         """Whether a wish waits to be heeded."""
         return self.control.wish() is not Wish.GO
 
-    def patiently(self, ask: Callable[[], T]) -> T:
+    def patiently(self, ask: Callable[[], T], *, whom: str = "") -> T:
         """Ask what may hang: a wish is heeded meanwhile, and the question put again.
+
+        Args:
+            ask: the question.
+            whom: who is asked, as a part of a sentence; told once the answer takes `SLOW_ANSWER_S`, or when the run
+                is stopped instead of waiting for it. Empty for what takes long by nature.
 
         Raises:
             Stopped: the run is to end.
         """
         while True:
             try:
-                return patiently(ask, while_waiting=self._interrupt)
+                return patiently(ask, while_waiting=partial(self._interrupt, whom, self.clock()))
             except _Interrupted:
                 self.heed()
 
-    def _interrupt(self) -> None:
-        if self.is_wanted_elsewhere():
+    def _interrupt(self, whom: str, began: float) -> None:
+        wish = self.control.wish()
+        if wish is not Wish.GO:
+            if whom and wish is Wish.STOP:
+                self.log.mend(as_sentence(f"When the run was stopped, it waited for {whom}"))
             raise _Interrupted
+        if whom and self.clock() - began >= SLOW_ANSWER_S:
+            self.log.mend(as_sentence(f"{whom} has not answered for {SLOW_ANSWER_S} seconds, and is waited for"))
         self.log.beat()
 
     def _rested(self, wish: Wish) -> Wish:

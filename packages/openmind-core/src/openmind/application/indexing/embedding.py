@@ -11,6 +11,7 @@ from attrs import field, frozen
 
 from openmind.application.patience import patiently
 from openmind.domain.errors import PassageRefused, ProviderError, ProviderUnreachable
+from openmind.domain.plugins import provider_of
 from openmind.domain.refused_passages import RefusedPassages
 from openmind.domain.vectors import Vectors
 from openmind.ports.catalog import Catalog
@@ -47,6 +48,8 @@ class Embedding:
     """Asked several times a second; True ends the work early, and abandons a request that hangs."""
     slow: Callable[[str], None] = lambda _: None
     """Hears, several times a second, for whom a request waits that takes long."""
+    whom: Callable[[str], str] = provider_of
+    """Names a provider and, where it is a stranger's, its package."""
     clock: Callable[[], float] = time.monotonic
     _refused: dict[tuple[str, bytes], str] = field(factory=dict, init=False)
     """Why an embedder cannot take a text, by its key and `input_hash`; it is not tried again within a run."""
@@ -121,7 +124,7 @@ class Embedding:
         waited = self.clock() - began
         if waited < SLOW_REQUEST_S:
             return
-        named = f"The model {embedder.identity.model} of the provider “{embedder.identity.provider}”"
+        named = f"The model {embedder.identity.model} of {self.whom(embedder.identity.provider)}"
         minutes = LONGEST_REQUEST_S // 60
         if waited >= LONGEST_REQUEST_S:
             raise ProviderUnreachable(f"{named} did not answer within {minutes} minutes")

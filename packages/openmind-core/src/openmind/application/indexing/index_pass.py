@@ -53,7 +53,10 @@ class IndexPass:
     _embedding: Embedding = field(
         default=Factory(
             lambda self: Embedding(
-                catalog=self.means.storage.catalog, enough=self.attention.is_wanted_elsewhere, slow=self.log.mend
+                catalog=self.means.storage.catalog,
+                enough=self.attention.is_wanted_elsewhere,
+                slow=self.log.mend,
+                whom=lambda provider: self.means.choice().embedders.whom(provider),
             ),
             takes_self=True,
         ),
@@ -175,14 +178,17 @@ class IndexPass:
         if missing or filling or not embedders.is_chosen(live.identity.embedder):
             return True
         try:
-            chosen = self.attention.patiently(lambda: embedders.chosen().identity)
+            chosen = self.attention.patiently(
+                lambda: embedders.chosen().identity, whom=embedders.whom(embedders.chosen_provider)
+            )
         except ProviderError:
             return False  # with nothing to embed it is not missed
         return chosen != live.identity.embedder  # it came in another version
 
     def _targets(self) -> Targets:
         choice = self.means.choice()
-        targets = choice.targets(self.attention.patiently(choice.outlook))
+        whom = choice.embedders.whom(choice.embedders.chosen_provider)
+        targets = choice.targets(self.attention.patiently(choice.outlook, whom=whom))
         for sentence in targets.notices:
             self._trouble.chosen_otherwise(sentence)
         return targets
@@ -227,7 +233,10 @@ class IndexPass:
         with self._storage.catalog.reading() as snapshot:
             live = snapshot.live_table()
         if live is not None and live.id != former.table.id:
-            told = self.attention.patiently(lambda: self.means.let_go(former.table.identity.embedder))
+            made_by = former.table.identity.embedder
+            told = self.attention.patiently(
+                lambda: self.means.let_go(made_by), whom=self.means.choice().embedders.whom(made_by.provider)
+            )
             if told:
                 self.log.mend(told)  # nothing is undone: it takes room until the server needs that
 

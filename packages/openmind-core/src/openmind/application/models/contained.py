@@ -21,7 +21,7 @@ from openmind.domain.models import (
     ProviderHealth,
     RetrievalProfile,
 )
-from openmind.domain.plugins import OURS, THIS_PROGRAM
+from openmind.domain.plugins import OURS, THIS_PROGRAM, provider_of
 from openmind.domain.sentences import counted
 from openmind.domain.vectors import Vectors
 from openmind.ports.answer_provider import AnswerPart, AnswerProvider, Prompt, Reply
@@ -47,8 +47,11 @@ class Blame:
         try:
             with prints_apart():
                 yield
-        except (OpenMindError, KeyboardInterrupt):
+        except OpenMindError:
             raise
+        except KeyboardInterrupt as interrupt:
+            whom = provider_of(self.provider, self.package)
+            raise KeyboardInterrupt(f"Interrupted while {whom} was waited for") from interrupt
         except BaseException as error:  # what is written in Rust panics beside `Exception`
             raise self.error(f"it raised {named(error)}") from error
 

@@ -6,6 +6,7 @@ from attrs import frozen
 
 from openmind.domain.errors import ConfigError, ProviderError
 from openmind.domain.models import EmbedderIdentity
+from openmind.domain.plugins import provider_of
 from openmind.ports.embedding_provider import EmbeddingProvider
 
 BUILTIN = "builtin"
@@ -23,11 +24,21 @@ class Embedders:
     """The configured embedding model."""
     embedder: Callable[[str, str], EmbeddingProvider]
     """Makes, once, the embedder of a provider and a model."""
+    package: Callable[[str], str] = lambda _: ""
+    """Names the package of a provider; empty where it has none."""
+
+    def whom(self, provider: str) -> str:
+        """Name a provider that is waited for, as a part of a sentence."""
+        return provider_of(provider, self.package(provider))
+
+    @property
+    def chosen_provider(self) -> str:
+        """The name of the provider of the embedder that the configuration names."""
+        return BUILTIN if self.model == BUILTIN else self.provider_name
 
     def chosen(self) -> EmbeddingProvider:
         """Return the embedder that the configuration names."""
-        name = BUILTIN if self.model == BUILTIN else self.provider_name
-        return self.embedder(name, self.model)
+        return self.embedder(self.chosen_provider, self.model)
 
     def builtin(self) -> EmbeddingProvider:
         """Return the embedder that is always there."""
@@ -35,8 +46,7 @@ class Embedders:
 
     def is_chosen(self, identity: EmbedderIdentity) -> bool:
         """Whether an index with this identity was made by the model that the configuration names."""
-        name = BUILTIN if self.model == BUILTIN else self.provider_name
-        return (identity.provider, identity.model) == (name, self.model)
+        return (identity.provider, identity.model) == (self.chosen_provider, self.model)
 
     def matching(self, identity: EmbedderIdentity) -> EmbeddingProvider:
         """Return an embedder whose vectors can be compared with those of an index.

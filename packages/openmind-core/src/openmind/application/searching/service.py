@@ -19,6 +19,7 @@ from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable
 from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.models import EmbedderIdentity, RetrievalProfile
+from openmind.domain.plugins import provider_of
 from openmind.domain.queries import AnalysedQuery
 from openmind.domain.search import (
     MAX_QUERY_CHARS,
@@ -69,6 +70,8 @@ class SearchService:
     """Called with the first search: making the store imports its engine."""
     embedder_for: Callable[[EmbedderIdentity], EmbeddingProvider]
     """Gives the embedder that made a table; a `ProviderError` says why there is none."""
+    whom: Callable[[str], str] = provider_of
+    """Names a provider and, where it is a stranger's, its package."""
     scope: tuple[SourceId, ...] | None = None
     """Only these sources exist for whoever asks; None means all."""
     tally: PassageTally = field(factory=PassageTally, eq=False)
@@ -138,7 +141,9 @@ class SearchService:
         try:
             return patiently(partial(self._ask, table, query), while_waiting=heed)
         except _TooSlow:
-            told = f"Found by words only: {table.identity.embedder.model} did not answer within {MOST_PATIENCE_S:g} s."
+            embedder = table.identity.embedder
+            slow = f"{embedder.model} of {self.whom(embedder.provider)} did not answer within {MOST_PATIENCE_S:g} s"
+            told = f"Found by words only: {slow}."
             return Meaning(table=table, profile=RetrievalProfile(), notes=(told,))
 
     def _ask(self, table: IndexTable, query: str) -> Meaning:
