@@ -39,7 +39,7 @@ CODE = ExtractorInfo(
 TEXT_EXTENSIONS = PLAIN.extensions | MARKDOWN.extensions | CODE.extensions
 """What is read without isolation."""
 ISOLATED = (
-    ExtractorInfo(name="html", version=1, extensions=frozenset({".html", ".htm", ".xhtml"})),
+    ExtractorInfo(name="html", version=2, extensions=frozenset({".html", ".htm", ".xhtml"})),
     ExtractorInfo(
         name="docx",
         version=2,
@@ -49,7 +49,7 @@ ISOLATED = (
     ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
     ExtractorInfo(name="notebook", version=2, extensions=frozenset({".ipynb"})),
     ExtractorInfo(name="mail", version=2, extensions=frozenset({".eml"})),
-    ExtractorInfo(name="sheets", version=1, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
+    ExtractorInfo(name="sheets", version=2, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
     ExtractorInfo(name="pptx", version=2, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
     ExtractorInfo(name="odt", version=2, extensions=frozenset({".odt"})),
     ExtractorInfo(name="epub", version=2, extensions=frozenset({".epub"})),

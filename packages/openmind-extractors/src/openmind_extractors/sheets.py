@@ -15,6 +15,7 @@ from openmind.ports.extractor import Blob
 
 from openmind_extractors.archives import Archive, open_archive
 from openmind_extractors.delimited import BLOCK_ROWS
+from openmind_extractors.losses import Losses
 from openmind_extractors.ooxml import Properties, read_properties
 from openmind_extractors.opendocument_sheets import SheetStart, stream_sheets
 from openmind_extractors.rows import MAX_COLUMNS, RowWriter, find_head
@@ -49,7 +50,9 @@ class SheetsExtractor:
             oversized = _check(archive)
             smaller = cut(archive, oversized, max_cells=MAX_CELLS) if oversized else None
             names_of = _names_of(oversized, archive) if oversized else {}
-            properties = read_properties(archive.read_if_there("docProps/core.xml"))
+            losses = Losses()
+            core = "docProps/core.xml"
+            properties = losses.attempt(core, lambda: read_properties(archive.read_if_there(core)), Properties())
         from python_calamine import CalamineError, CalamineWorkbook
 
         summary = _Summary()
@@ -71,11 +74,12 @@ class SheetsExtractor:
                     summary.add(name, writer)
         except (CalamineError, OSError, ValueError) as error:
             raise ExtractionFailed(f"its cells cannot be read ({error})"[:200]) from error
-        yield summary.facts("calamine", properties)
+        yield losses.told(summary.facts("calamine", properties))
 
 
 def _opendocument(archive: Archive) -> Iterator[Segment | DocumentFacts]:
-    properties = read_properties(archive.read_if_there("meta.xml"))
+    losses = Losses()
+    properties = losses.attempt("meta.xml", lambda: read_properties(archive.read_if_there("meta.xml")), Properties())
     summary = _Summary()
     names: list[str] = []
 
@@ -90,7 +94,7 @@ def _opendocument(archive: Archive) -> Iterator[Segment | DocumentFacts]:
             writer = yield from _sheet((rows for rows in pieces if isinstance(rows, list)), 1, number, name)
             summary.add(name, writer)
     summary.sheet_count = len(names)
-    yield summary.facts("xml", properties)
+    yield losses.told(summary.facts("xml", properties))
 
 
 @define

@@ -150,3 +150,14 @@ def test_a_page_of_nothing_but_a_title_is_found_by_it(read) -> None:
 
     assert reading.reason is FileReason.OK
     assert reading.where("Tide tables") == "part title"
+
+
+def test_an_element_of_thousands_of_attributes_is_read_without_a_tree(read) -> None:
+    attributes = " ".join(f"a{number}='<{number}>'" for number in range(200_000))
+
+    few = read("few.html", b"<p title='a' class=b id=c>needle</p>")
+    many = read("many.html", f"<p>before</p><div {attributes}>needle</div>".encode())
+
+    assert few.facts.metadata["extraction_method"] == "html5lib"
+    assert many.facts.metadata["extraction_method"] == "tags"
+    assert many.text == "before\nneedle"

@@ -71,11 +71,20 @@ def slides(make: SimpleNamespace) -> bytes:
     )
 
 
+def sheet(make: SimpleNamespace) -> bytes:
+    table = "xmlns:table='urn:oasis:names:tc:opendocument:xmlns:table:1.0'"
+    row = "<table:table-row><table:table-cell><text:p>Needle</text:p></table:table-cell></table:table-row>"
+    body = f"<office:spreadsheet><table:table table:name='One'>{row}</table:table></office:spreadsheet>"
+    content = f"<office:document-content {ODF} {table}><office:body>{body}</office:body></office:document-content>"
+    return make.pack({"content.xml": content, "meta.xml": "<meta><title>Report</title></meta>"})
+
+
 SIDE_PARTS = [
     ("a.docx", document, "word/styles.xml"),
     ("a.docx", document, "word/header1.xml"),
     ("a.odt", text, "styles.xml"),
     ("a.odt", text, "meta.xml"),
+    ("a.ods", sheet, "meta.xml"),
     ("a.epub", book, "META-INF/container.xml"),
     ("a.epub", book, "book.opf"),
     ("a.epub", book, "b.xhtml"),
@@ -137,8 +146,8 @@ def test_a_book_of_more_than_a_thousand_chapters_is_read_to_its_end(read, make: 
 
 
 def page_of(size: int) -> str:
-    filling = "".join(f"<p>{number * 7919}</p>\n" for number in range(size // 14))
-    return f"<html><body><p>Needle</p>{filling}<p>behind</p></body></html>"
+    filling = " ".join(str(number * 7919) for number in range(size // 8))
+    return f"<html><body><p>Needle</p><p>{filling}</p><p>behind</p></body></html>"
 
 
 def long_chapter(make: SimpleNamespace) -> bytes:
