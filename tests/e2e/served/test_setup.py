@@ -176,6 +176,7 @@ def test_yes_takes_what_is_suggested_and_can_be_said_again(openmind, server, per
         (["--provider", "lmstudio", "--chat-model", "nobody"], 1, ["nobody", "acme/chat"]),
         (["--provider", "olama"], 2, ["olama", "openai-compatible"]),
         (["--provider", "lmstudio", "--base-url", "http://192.0.2.1:1234"], 1, ["this machine", "--allow-remote"]),
+        (["--provider", "lmstudio", "--base-url", "garbage"], 2, ["--base-url garbage", "http://localhost:1234"]),
         (["--provider", "builtin", "--folder", "nowhere"], 1, ["nowhere"]),
         (["--provider", "builtin", "--base-url", "http://localhost:1"], 2, ["no server"]),
     ],
@@ -183,9 +184,24 @@ def test_yes_takes_what_is_suggested_and_can_be_said_again(openmind, server, per
 def test_what_cannot_be_is_told_and_nothing_is_changed(openmind, server, options, code, words) -> None:
     here = [] if "--base-url" in options or "builtin" in options else ["--base-url", server.base_url]
 
-    openmind("setup", "--yes", *options, *here).refused(code, *words)
+    told = openmind("setup", "--yes", *options, *here)
 
+    told.refused(code, *words)
+    assert "config.toml" not in told.err
     assert not openmind.home.exists()
+
+
+def test_a_server_that_is_not_lm_studio_gets_the_provider_that_fits(openmind, server) -> None:
+    server.studio.version = "other"
+    here = ("setup", "--yes", "--base-url", server.base_url, "--no-index")
+    fitting = f"openmind setup --provider openai-compatible --base-url {server.base_url}"
+    openmind(*here, "--provider", "lmstudio").refused(1, "not LM Studio", fitting)
+    assert not openmind.home.exists()
+
+    assert openmind.done(*here, "--json").object["provider"] == "openai-compatible"
+    loaded = openmind.done("models", "load").out
+    assert "This server loads models by itself" in loaded
+    assert "Loaded." not in loaded
 
 
 def test_a_server_that_is_away_is_told_and_nothing_is_changed(openmind, server) -> None:

@@ -33,7 +33,8 @@ def answered(memory: OpenMind, request: AskRequest, *, stream: bool) -> Answer:
 
     with waiting("Looking in your files …") as wait:
         events = memory.asking.stream(request)
-        wait.now(f"Loading {model} if it is not loaded …")
+        if events.asks_model:
+            wait.now(f"Loading {model} if it is not loaded …")
         try:
             return _shown(memory, wait.until_spoken(events, model), stream=stream)
         finally:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from attrs import evolve, field, frozen
 from openmind.application.setup import Beginning, SetupPlan
-from openmind.domain.errors import ConfigError, ModelNotFound, RemoteNotAllowed, SourceError, UsageError
+from openmind.domain.errors import ConfigError, ModelNotFound, ProviderError, RemoteNotAllowed, SourceError, UsageError
 from openmind.domain.models import ModelInfo, ModelSelection, ProviderChoice, ProviderHealth
 from openmind.domain.sentences import as_sentence
 
@@ -25,6 +25,7 @@ from openmind_cli.suggestions import (
 from openmind_cli.wishes import NONE, Wishes
 
 FIRST_SERVER = "lmstudio"
+SAYS_WHAT = "`openmind setup --help` says what the options take."
 USUAL_FOLDERS = ("Documents", "Desktop", "Downloads", "Notes", "Pictures")
 _ABOUT = {
     BUILTIN: "finds by words and meaning, offline; writes no answers",
@@ -95,20 +96,47 @@ class Choosing:
         return ProviderChoice(name=name, settings={**before, **self.wishes.settings})
 
     def _without_asking(self, given: ProviderChoice | None) -> ProviderChoice:
+        server = self._usual_server()
+        if given is None and self.wishes.settings:
+            given = server  # whoever gives an address means a server
         if given is not None:
             try:
                 health = self._asked(given)
             except RemoteNotAllowed as error:
                 raise RemoteNotAllowed(error.message, hint="If you want that, add --allow-remote.") from error
+            if health.error is not None:
+                raise health.error
             if not health.reachable:
                 self.beginning.models.at(given).list()  # raises what is wrong, with what to do about it
+            better = self._fits_better(given, health)
+            if better is not None and self.wishes.provider is None:
+                return self._without_asking(better)
+            if better is not None:
+                raise ProviderError(
+                    f"What answers there is not {self._shown_name(given)}, so nothing was changed",
+                    hint=f"Choose what fits: `{self._command(given, health)}`.",
+                )
             for told in (health.message, *health.notices):
                 note(one_line(told))
             return given
-        server = self._usual_server()
-        if server is not None and self._health(server).reachable:
-            return server
-        return ProviderChoice(name=BUILTIN)
+        if server is None or not self._health(server).reachable:
+            return ProviderChoice(name=BUILTIN)
+        return self._fits_better(server, self._health(server)) or server
+
+    def _fits_better(self, choice: ProviderChoice, health: ProviderHealth) -> ProviderChoice | None:
+        """The provider that was meant for what answers there; None when the choice is fine, or in use already."""
+        config = self.beginning.config
+        in_use = (choice.name, dict(choice.settings)) == (config.provider_name, config.provider_settings)
+        return None if health.fits_better is None or in_use else evolve(choice, name=health.fits_better)
+
+    def _shown_name(self, choice: ProviderChoice) -> str:
+        known = {provider.name: provider.display_name for provider in self.beginning.models.providers()}
+        return known.get(choice.name, choice.name)
+
+    def _command(self, choice: ProviderChoice, health: ProviderHealth) -> str:
+        address = choice.settings.get("base_url")
+        where = f" --base-url {address}" if address else ""
+        return f"openmind setup --provider {health.fits_better}{where}"
 
     def _usual_server(self) -> ProviderChoice | None:
         """The server that is configured, else LM Studio."""
@@ -122,7 +150,13 @@ class Choosing:
         name = repr(choice)
         health = self._heard.get(name)
         if health is None:
-            health = self.beginning.models.at(choice).health()
+            try:
+                health = self.beginning.models.at(choice).health()
+            except ConfigError as error:
+                option = self.wishes.blamed_in(error, choice.settings)
+                if option is None:
+                    raise
+                raise UsageError(f"{option} cannot be used. {error.message}", hint=SAYS_WHAT) from error
             if health.reachable:
                 self._heard[name] = health
         return health
@@ -170,7 +204,13 @@ class Choosing:
                 continue
             if health.reachable:
                 prompter.tell(health.message, *health.notices)
-                return choice
+                better = self._fits_better(choice, health)
+                if better is None:
+                    return choice
+                if prompter.confirm(f"Use the provider {better.name} for it?"):
+                    choice = better
+                    continue
+                return None
             prompter.tell(health.message)
             match prompter.select("What now?", _WHAT_NOW):
                 case "again":

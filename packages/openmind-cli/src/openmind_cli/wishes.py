@@ -1,9 +1,11 @@
 """What a person gave as options when choosing a provider and its models."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from attrs import frozen
 from cyclopts import Parameter
+from openmind.domain.errors import ConfigError, RemoteNotAllowed
 
 from openmind_cli.parameters import Switch
 from openmind_cli.suggestions import BUILTIN
@@ -47,6 +49,15 @@ class Wishes:
             "--image-model": NONE if self.images is False else self.image_model,
         }
         return tuple(option for option, value in given.items() if value is None)
+
+    def blamed_in(self, error: ConfigError, settings: Mapping[str, object]) -> str | None:
+        """The option whose value an error is about, with that value; None when it is about something else."""
+        if isinstance(error, RemoteNotAllowed):
+            return None
+        for key, value in self.settings.items():
+            if key in error.message and settings.get(key) == value:
+                return f"--{key.replace('_', '-')} {value}"
+        return None
 
     @property
     def settings(self) -> dict[str, object]:

@@ -231,6 +231,17 @@ def test_degraded_is_passed_on(shelf: Shelf) -> None:
 # Streams
 
 
+def test_a_stream_says_whether_a_model_is_asked(shelf: Shelf) -> None:
+    def begun(question: str) -> tuple[bool, str | None]:
+        stream = asking(shelf, FakeAnswers()).stream(AskRequest(question=question))
+        [started, *_] = stream
+        assert isinstance(started, AnswerStarted)
+        return stream.asks_model, started.model
+
+    assert begun("How long does the bread bake?") == (True, "fake-chat")
+    assert begun(STRANGE) == (False, None)
+
+
 def test_a_stream_begins_with_the_sources_and_ends_with_the_whole_answer(shelf: Shelf) -> None:
     events = list(asking(shelf, FakeAnswers(script=["Forty minutes [1]."])).stream(AskRequest(question="bread")))
 

@@ -59,7 +59,7 @@ class OpenAICompatibleProvider:
         try:
             listing = self._list()
         except (ProviderError, ConfigError) as error:
-            return ProviderHealth(provider=NAME, reachable=False, message=sentence(error), notices=notices)
+            return ProviderHealth(provider=NAME, reachable=False, message=sentence(error), notices=notices, error=error)
         return ProviderHealth(
             provider=NAME,
             reachable=True,

@@ -23,7 +23,9 @@ class Patience:
         return isinstance(error, ProviderUnreachable)
 
 
-LIST = Patience(read_s=10, pauses_s=(0.1, 0.3))
+SILENT_LIST_S = 5.0
+"""How long a list of models may take. It takes no model, so a server that says nothing by then is stuck, or none."""
+LIST = Patience(read_s=SILENT_LIST_S, pauses_s=(0.1, 0.3))
 LOAD = Patience(read_s=600)
 """Large models take minutes; a second attempt would load a second instance."""
 UNLOAD = Patience(read_s=30, pauses_s=(0.5,))

@@ -22,6 +22,8 @@ from openmind_lmstudio.turns import Turns
 
 NAME = "lmstudio"
 DISPLAY_NAME = "LM Studio"
+OPENAI_COMPATIBLE = "openai-compatible"
+"""What the provider for other servers is registered as."""
 
 
 class LMStudioProvider:
@@ -56,7 +58,7 @@ class LMStudioProvider:
         try:
             listing = self._client.list_models()
         except (ProviderError, ConfigError) as error:
-            return ProviderHealth(provider=NAME, reachable=False, message=sentence(error), notices=notices)
+            return ProviderHealth(provider=NAME, reachable=False, message=sentence(error), notices=notices, error=error)
         if listing.dialect is Dialect.V0:
             notices += ("This is an older version of LM Studio; 0.4 and later can do more.",)
         if listing.dialect is Dialect.OPENAI:
@@ -67,6 +69,7 @@ class LMStudioProvider:
             message=told_of(self._connection, listing),
             notices=notices,
             models=infos_of(listing),
+            fits_better=OPENAI_COMPATIBLE if listing.dialect is Dialect.OPENAI else None,
         )
 
     def models(self) -> tuple[ModelInfo, ...]:
@@ -122,10 +125,10 @@ class LMStudioProvider:
 
     def _load(self, key: str) -> ModelAction:
         try:
-            self._client.load_model_if_needed(key)
+            ready = self._client.load_model_if_needed(key)
         except ProviderError as error:
             return ModelAction(model=key, status=f"failed: {error.message}")
-        return ModelAction(model=key, status="loaded")
+        return ModelAction(model=key, status="loaded", skipped=ready.dialect is not Dialect.NATIVE)
 
     def _unload(self, key: str, listing: Listing) -> ModelAction:
         try:

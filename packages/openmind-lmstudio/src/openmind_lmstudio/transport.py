@@ -96,7 +96,7 @@ class Transport:
                 if size > MAX_REPLY_BYTES:
                     raise Nonsense(f"{self._server} sent a reply without end")
                 if time.monotonic() > ends_at:
-                    raise self._too_slow(read_s)
+                    raise self._too_slow(read_s, asked=body is not None)
             return HttpReply(status=response.status_code, body=b"".join(received))
 
     @contextmanager
@@ -176,7 +176,7 @@ class Transport:
                 hint="Start its local server, or say where it is: `openmind setup --base-url URL`.",
             ) from error
         except httpx.TimeoutException as error:
-            raise self._too_slow(read_s) from error
+            raise self._too_slow(read_s, asked=request.method != "GET") from error
         except httpx.TransportError as error:
             raise ConnectionLost(
                 f"{self._server} broke the connection at {self._address.shown}", hint="See whether it still runs."
@@ -190,10 +190,16 @@ class Transport:
             hint="Say where it is: `openmind setup --base-url URL`.",
         )
 
-    def _too_slow(self, seconds: float) -> TooSlow:
+    def _too_slow(self, seconds: float, *, asked: bool = True) -> TooSlow:
+        """Say that the time is over; where no model was asked, none can be blamed."""
+        if asked:
+            return TooSlow(
+                f"{self._server} took more than {seconds:g} seconds and was given up",
+                hint="A smaller model, or fewer loaded ones, may be faster.",
+            )
         return TooSlow(
-            f"{self._server} took more than {seconds:g} seconds and was given up",
-            hint="A smaller model, or fewer loaded ones, may be faster.",
+            f"What listens at {self._address.shown} took more than {seconds:g} seconds to say what it has",
+            hint="Restart the server; if another program uses the port: `openmind setup --base-url URL`.",
         )
 
 

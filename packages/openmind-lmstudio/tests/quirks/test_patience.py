@@ -58,7 +58,7 @@ def test_each_request_gets_the_time_that_it_may_need(server: ScriptedServer) -> 
 
     assert [seconds for path, seconds in connection.allowed if path == EMBED] == [600, 120, 120, 600]
     others = {entry for entry in connection.allowed if entry[0] != EMBED}
-    assert others == {(MODELS, 10), (LOAD, 600), (UNLOAD, 30), (CHAT, 600), (SEE, 600)}
+    assert others == {(MODELS, 5), (LOAD, 600), (UNLOAD, 30), (CHAT, 600), (SEE, 600)}
     assert CONNECT_S == 2
 
 

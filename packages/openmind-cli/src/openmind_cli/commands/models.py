@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from cyclopts import App
 from openmind import open_memory
+from openmind.application.models.service import ModelService
 from openmind.application.setup import SetupPlan, set_up
 from openmind.bootstrap import open_beginning
 from openmind.domain.contract import actions_object, job_object, models_object, selection_object
@@ -62,6 +63,7 @@ def load(*key: str, json: Json = False) -> int:
         loading(memory.models, key or memory.models.selection.keys, quiet=json),
     ):
         actions = memory.models.load(key or None)
+        by_itself = _loads_by_itself(memory.models, actions)
     if json:
         print_object({"results": actions_object(actions)})
     elif all(action.model == BUILTIN for action in actions):
@@ -69,7 +71,8 @@ def load(*key: str, json: Json = False) -> int:
             [line("Nothing is to be loaded: no model of a server is chosen. `openmind models update` chooses.")]
         )
     else:
-        print_lines([line("Loaded."), *action_lines(actions)] if _all_well(actions) else action_lines(actions))
+        done = "This server loads models by itself, when they are asked." if by_itself else "Loaded."
+        print_lines([line(done), *action_lines(actions)] if _all_well(actions) else action_lines(actions))
     return OK if _all_well(actions) else FAILED
 
 
@@ -152,6 +155,12 @@ def _tell_index(begun: Begun, *, due: bool) -> None:
         print_lines([line("Your files are gone through in the background. How far that is: `openmind index status`")])
     elif due:
         print_lines([line(NEXT_RUN)])
+
+
+def _loads_by_itself(models: ModelService, actions: Iterable[ModelAction]) -> bool:
+    """Whether the server takes models in when they are asked, and not before."""
+    wanted = {action.model for action in actions if not action.failed} - {BUILTIN}
+    return bool(wanted) and any(not model.loaded for model in models.list() if model.key in wanted)
 
 
 def _all_well(actions: Iterable[ModelAction]) -> bool:

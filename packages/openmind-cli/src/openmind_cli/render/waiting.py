@@ -38,7 +38,8 @@ class Waiting:
         """Pass events on; what the model does before its first word is said, and then the line goes."""
         for event in events:
             if isinstance(event, AnswerStarted):
-                self.now(f"{model} reads the excerpts …")
+                if event.model is not None:
+                    self.now(f"{model} reads the excerpts …")
             elif isinstance(event, AnswerProgress):
                 self.now(_progress(event, model))
             else:

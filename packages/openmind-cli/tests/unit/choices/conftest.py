@@ -85,6 +85,9 @@ class Servers:
 
     up: dict[str, list[ModelInfo]] = field(factory=dict)
     notices: tuple[str, ...] = ()
+    fits_better: str | None = None
+    """The provider that fits what answers to the one for LM Studio."""
+    asked: int = 0
 
 
 @frozen
@@ -105,11 +108,14 @@ class Server:
         try:
             count = len(self.models())
         except ProviderUnreachable as error:
-            return ProviderHealth(provider="x", reachable=False, message=error.message)
+            return ProviderHealth(provider="x", reachable=False, message=error.message, error=error)
         told = f"{self.display_name} has {count} models"
-        return ProviderHealth(provider="x", reachable=True, message=told, notices=self.servers.notices)
+        better = self.servers.fits_better if self.display_name == "LM Studio" else None
+        notices = self.servers.notices
+        return ProviderHealth(provider="x", reachable=True, message=told, notices=notices, fits_better=better)
 
     def models(self) -> tuple[ModelInfo, ...]:
+        self.servers.asked += 1
         if self.config.base_url not in self.servers.up:
             raise ProviderUnreachable(f"nobody answers at {self.config.base_url}")
         return tuple(self.servers.up[self.config.base_url])

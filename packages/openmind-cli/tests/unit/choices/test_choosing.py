@@ -4,7 +4,14 @@ from pathlib import Path
 
 import pytest
 from openmind.bootstrap import open_beginning, open_settings
-from openmind.domain.errors import ModelNotFound, ProviderUnreachable, RemoteNotAllowed, SourceMissing, UsageError
+from openmind.domain.errors import (
+    ModelNotFound,
+    ProviderError,
+    ProviderUnreachable,
+    RemoteNotAllowed,
+    SourceMissing,
+    UsageError,
+)
 from openmind.domain.models import ModelSelection, ProviderChoice
 from openmind_cli.choosing import Choosing
 from openmind_cli.wishes import Wishes
@@ -201,6 +208,59 @@ def test_a_provider_that_is_not_there_is_told_with_those_that_are(plan) -> None:
 def test_the_built_in_provider_has_no_address(plan) -> None:
     with pytest.raises(UsageError):
         plan(provider="builtin", base_url=ADDRESS)
+
+
+@pytest.mark.parametrize("provider", ["lmstudio", None])
+def test_an_option_that_makes_no_sense_is_blamed_itself(plan, provider: str | None) -> None:
+    with pytest.raises(UsageError) as caught:
+        plan(provider=provider, base_url="garbage")
+
+    assert caught.value.message == "--base-url garbage cannot be used. base_url must look like http://localhost:1234"
+
+
+def test_an_option_that_makes_no_sense_is_blamed_before_anything_is_asked(plan, person) -> None:
+    with pytest.raises(UsageError, match="--base-url garbage"):
+        plan(person(), provider="lmstudio", base_url="garbage")
+
+
+def test_without_anybody_a_server_that_does_not_answer_is_waited_for_once(plan, servers) -> None:
+    servers.up.clear()
+
+    with pytest.raises(ProviderUnreachable):
+        plan(provider="lmstudio")
+
+    assert servers.asked == 1
+
+
+def test_an_address_is_never_passed_over_for_the_built_in_embedder(plan, servers) -> None:
+    servers.up.clear()
+
+    with pytest.raises(ProviderUnreachable):
+        plan(base_url="http://localhost:1")
+
+
+def test_a_provider_that_was_named_for_another_server_is_refused_with_the_one_that_fits(plan, servers) -> None:
+    servers.fits_better = "openai-compatible"
+
+    with pytest.raises(ProviderError, match="is not LM Studio") as caught:
+        plan(provider="lmstudio", base_url="http://localhost:1234")
+
+    assert "`openmind setup --provider openai-compatible --base-url http://localhost:1234`" in caught.value.hint
+
+
+@pytest.mark.parametrize("wishes", [{}, {"base_url": "http://localhost:1234"}])
+def test_without_a_name_the_provider_that_fits_is_taken(plan, servers, wishes: dict[str, str]) -> None:
+    servers.fits_better = "openai-compatible"
+
+    assert plan(**wishes).provider == ProviderChoice(name="openai-compatible", settings=wishes)
+
+
+def test_a_person_is_offered_the_provider_that_fits(plan, person, servers) -> None:
+    servers.fits_better = "openai-compatible"
+
+    made = plan(person("LM Studio", True, ..., ..., ...))
+
+    assert made.provider.name == "openai-compatible"
 
 
 def test_without_anybody_another_machine_needs_the_option_and_is_warned_of(plan, servers, capsys) -> None:

@@ -125,7 +125,9 @@ class Providers:
     def _understood(self, choice: ProviderChoice) -> object:
         """The settings as an object of the class that the provider registered for them."""
         found = self.registry.registered(choice.name)
-        kind, where = found.value.config, f"{self.config_file}: [provider]"
+        kind = found.value.config
+        configured = (choice.name, choice.settings) == (self.config.provider_name, self.config.provider_settings)
+        where = f"{self.config_file}: [provider]" if configured else f"The provider {choice.name}"
         if kind is None:
             return None
         with Blame(choice.name, found.distribution).taken():  # the class may check its fields in any way

@@ -93,6 +93,8 @@ class AnswerStarted:
 
     sources: tuple[SearchHit, ...]
     session_id: SessionId | None = None
+    model: str | None = None
+    """The chat model that is asked now; None when it has nothing to write, or is not to be had."""
 
 
 @frozen

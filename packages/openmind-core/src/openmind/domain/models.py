@@ -6,6 +6,8 @@ from typing import Literal
 
 from attrs import field, frozen
 
+from openmind.domain.errors import OpenMindError
+
 EmbeddingRole = Literal["passage", "query"]
 
 
@@ -127,3 +129,7 @@ class ProviderHealth:
     """What a person should know even though it answers: that text leaves the machine, that it is an old version."""
     models: tuple[ModelInfo, ...] | None = None
     """What it offers, where it had to be asked for that anyway."""
+    error: OpenMindError | None = None
+    """Why it is not reachable, where that was an error."""
+    fits_better: str | None = None
+    """Name of the provider that was made for what answers there, if that is another one."""

@@ -64,6 +64,8 @@ class AnswerStream:
 
     _events: Generator[AnswerEvent, None, None]
     _line: Line = field(factory=Line)
+    asks_model: bool = field(default=False, kw_only=True)
+    """Whether a chat model is waited for."""
     _closed: bool = field(default=False, init=False)
     _reading: Lock = field(factory=Lock, init=False, repr=False)
 

@@ -98,7 +98,9 @@ class AskService:
         except ProviderError as error:
             return AnswerStream(self._noted(_failed(_excerpts(begun, result), error)))
         line = Line()
-        return AnswerStream(self._noted(self._answer(model, line, request, result, conversation, begun)), line)
+        return AnswerStream(
+            self._noted(self._answer(model, line, request, result, conversation, begun)), line, asks_model=True
+        )
 
     def _noted(self, events: Generator[AnswerEvent, None, None]) -> Generator[AnswerEvent, None, None]:
         """Note how an answer ended; what was asked and answered is nobody's business."""
@@ -143,7 +145,7 @@ class AskService:
         self, model: AnswerProvider, line: Line, drafted: Draft, conversation: Conversation | None, begun: Answer
     ) -> Generator[AnswerEvent, None, None]:
         """Let the model speak, and check what it said."""
-        yield AnswerStarted(sources=begun.sources, session_id=begun.session_id)
+        yield AnswerStarted(sources=begun.sources, session_id=begun.session_id, model=model.model)
         gate, said, thoughts = TextGate(drafted.evidence), "", ""
         try:
             for asked, prompt, event in replies(model, line, drafted):
