@@ -106,7 +106,7 @@ class ImageExtractor:
                 yield _copy(first)
             unread = int(self.tools.ocr is None and first is not None and _may_hold_text(first))
             missed = not wants_text and first is not None and _may_hold_text(first)
-            for number, page in enumerate(_pages(image, first, frames) if wants_text else (), start=1):
+            for number, page in _pages(image, first, frames, losses) if wants_text else ():
                 if not _may_hold_text(page):
                     continue
                 text = recognition.read(evolve(page, page=number, pages=frames) if frames > 1 else page)
@@ -141,11 +141,11 @@ def _copy(page: PageImage) -> Picture:
     return Picture(data=packed.getvalue(), media_type="image/jpeg")
 
 
-def _pages(image: Image.Image, first: PageImage | None, frames: int) -> Iterable[PageImage]:
-    """Return the pages of a picture, which mostly has one."""
+def _pages(image: Image.Image, first: PageImage | None, frames: int, losses: Losses) -> Iterable[tuple[int, PageImage]]:
+    """Return the pages of a picture, which mostly has one, with their numbers."""
     if first is None:
         return ()
-    return (first,) if frames == 1 else _frames(image)
+    return ((1, first),) if frames == 1 else _frames(image, losses)
 
 
 def _facts(
@@ -223,14 +223,15 @@ def _fits(image: Image.Image) -> bool:
     return image.width * image.height * size <= MAX_DECODED_BYTES
 
 
-def _frames(image: Image.Image) -> Iterator[PageImage]:
+def _frames(image: Image.Image, losses: Losses) -> Iterator[tuple[int, PageImage]]:
     """Decode the pages of a TIFF one after the other."""
-    for number, frame in enumerate(ImageSequence.Iterator(image)):
-        if number >= MAX_FRAMES:
+    for number, frame in enumerate(ImageSequence.Iterator(image), start=1):
+        if number > MAX_FRAMES:
             return
-        _check(frame)
-        if _fits(frame):
-            yield _pixels(frame)
+        if frame.width * frame.height <= MAX_PIXELS and _fits(frame):
+            yield number, _pixels(frame)
+        else:
+            losses.add(f"page {number} is too large for its text to be read")
 
 
 def _pixels(image: Image.Image) -> PageImage:

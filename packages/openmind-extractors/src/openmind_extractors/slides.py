@@ -25,10 +25,10 @@ class SlidesExtractor:
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
         """Yield each slide with its notes, then charts, then the facts."""
         with open_archive(blob) as archive:
-            names = _slides(archive)
+            losses = Losses()
+            names = _slides(archive, losses)
             if not names and "ppt/presentation.xml" not in archive.names:
                 raise ExtractionFailed("this is no presentation: it has no slides", reason=FileReason.UNSUPPORTED)
-            losses = Losses()
             core = "docProps/core.xml"
             properties = losses.attempt(core, lambda: read_properties(archive.read_if_there(core)), Properties())
             title = properties.title
@@ -147,7 +147,7 @@ def read_slide(data: bytes) -> Slide:
     return slide
 
 
-def _slides(archive: Archive) -> list[str]:
+def _slides(archive: Archive, losses: Losses) -> list[str]:
     """Return the slides in the order of the presentation, which is not that of their numbers."""
     targets = _targets(archive, "ppt/presentation.xml")
     order: list[str] = []
@@ -160,6 +160,9 @@ def _slides(archive: Archive) -> list[str]:
     if data:
         parse(data, start=start, end=lambda name: None, text=lambda text: None)
     known = [name for name in order if name in archive.names]
+    for name in order:
+        if name not in archive.names:
+            losses.add(f"{name} is listed in the presentation and missing")
     return known or parts(archive, "ppt/slides/", "slide")
 
 

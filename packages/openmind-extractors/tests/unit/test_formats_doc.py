@@ -62,7 +62,9 @@ def test_every_engine_of_recognition_is_described(registry: ExtractorRegistry) -
     assert {row[0].strip("`") for row in rows("Text recognition")} == set(registry.ocr.entries)
 
 
-def test_every_reason_is_explained() -> None:
-    explained = {row[0].strip("`") for row in rows("When a file cannot be read")}
+def test_every_reason_is_explained_with_the_words_that_are_shown() -> None:
+    explained = {row[0].strip("`"): row[1] for row in rows("When a file cannot be read")}
 
-    assert explained == {reason.value for reason in FileReason} - {"ok", "provider"}
+    assert explained == {
+        reason.value: reason.words for reason in FileReason if reason not in {FileReason.OK, FileReason.PROVIDER}
+    }

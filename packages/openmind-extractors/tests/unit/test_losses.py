@@ -256,3 +256,34 @@ def test_facts_keep_their_own_note_beside_the_losses() -> None:
     told = losses.told(DocumentFacts(reason=FileReason.PARTIAL, note="a"))
 
     assert (told.reason, told.note) == (FileReason.PARTIAL, "a; b")
+
+
+def test_a_page_of_a_scan_that_is_too_large_is_told_and_the_others_keep_their_numbers(
+    read, make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = make.picture_of("Needle"), make.picture_of("Large", size=(1_000, 600))
+    monkeypatch.setattr("openmind_extractors.image.MAX_DECODED_BYTES", 500_000)
+    data = make.encoded(small, "TIFF", save_all=True, append_images=[large, small])
+
+    reading = read("scan.tif", data, ocr=lambda: make.ocr(["Needle one", "Needle two"]))
+
+    assert reading.where("Needle two") == "page 3"
+    assert (reading.reason, reading.note) == (FileReason.PARTIAL, "page 2 is too large for its text to be read")
+
+
+def test_a_slide_that_is_listed_and_missing_is_told(read, make: SimpleNamespace) -> None:
+    relations = "".join(f"<Relationship Id='r{n}' Target='slides/slide{n}.xml'/>" for n in (1, 2))
+    data = make.pack(
+        {
+            "ppt/presentation.xml": "<p xmlns:r='r'><sldId r:id='r1'/><sldId r:id='r2'/></p>",
+            "ppt/_rels/presentation.xml.rels": f"<Relationships>{relations}</Relationships>",
+            "ppt/slides/slide1.xml": f"<sld {DRAWING}><a:p><a:t>Needle</a:t></a:p></sld>",
+        }
+    )
+
+    reading = read("talk.pptx", data)
+
+    assert (reading.text, reading.note) == (
+        "Needle",
+        "ppt/slides/slide2.xml is listed in the presentation and missing",
+    )
