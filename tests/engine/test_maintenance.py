@@ -228,7 +228,12 @@ def test_while_something_is_indexed_the_stores_are_left_alone(indexed) -> None:
 def test_a_paused_job_leaves_the_stores_unexamined_and_is_told_to_be_paused(indexed, tmp_path) -> None:
     with indexed.storage.catalog.writing() as session:
         session.add_job(
-            IndexJob(id="job_0123456789ab", state=JobState.PAUSED, started_at="2026-01-01", process=this_process())
+            IndexJob(
+                id="job_0123456789ab",
+                state=JobState.PAUSED,
+                started_at="2026-01-01T00:00:00+00:00",
+                process=this_process(),
+            )
         )
 
     checkup = indexed.maintenance.examine()
