@@ -15,6 +15,7 @@ from openmind.application.models.own_embedder import identity_of
 from openmind.domain.answers import AnswerText
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError, UsageError
 from openmind.domain.models import EmbeddingRole, RetrievalProfile
+from openmind.domain.plugins import THIS_PROGRAM
 from openmind.domain.vectors import Vectors
 from openmind.ports.answer_provider import Prompt, Reply
 from openmind.testing.contracts.embedding_provider import EmbeddingProviderContract
@@ -377,3 +378,10 @@ def test_what_a_provider_prints_stays_out_of_the_output(capsys: pytest.CaptureFi
 
     assert capsys.readouterr() == ("ours\nthe answer\n", "a stranger embeds\na stranger begins\na stranger ends\n")
     assert sys.stdout is before
+
+
+def test_an_embedder_of_this_program_is_blamed_on_no_package() -> None:
+    told = Blame("mine", THIS_PROGRAM).error("it raised ValueError: boom")
+
+    assert told.message == "The embedder “mine” of this program is broken: it raised ValueError: boom"
+    assert "open_memory" in told.hint

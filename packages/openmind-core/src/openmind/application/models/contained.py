@@ -57,7 +57,10 @@ class Blame:
 
     def error(self, told: str) -> ProviderError:
         if self.package == THIS_PROGRAM:
-            return ProviderError(f"the embedder “{self.provider}” of this program is broken: {told}")
+            return ProviderError(
+                f"the embedder “{self.provider}” of this program is broken: {told}",
+                hint="Mend what is given to `open_memory`.",
+            )
         return ProviderError(
             f"the provider “{self.provider}” of the package {self.package} is broken: {told}",
             hint="Update that package, or choose another provider: `openmind setup`.",
