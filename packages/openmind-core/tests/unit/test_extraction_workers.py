@@ -1,6 +1,7 @@
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -26,31 +27,48 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.domain.recognition import MISSED, PageNews, PageText
 from openmind.ports.isolated_reader import IsolatedReader, ReadOutcome, ReadRequest
+from openmind.testing.contracts.isolated_reader import IsolatedReaderContract
 
 HERE = Path(__file__).parent
 
 MakeReader = Callable[..., ExtractionWorkers]
 
 
+def reader_in(folder: Path, *, backend: str, **options: Any) -> ExtractionWorkers:
+    tight = Limits(wall_s=60, cpu_s=1, memory_bytes=250 * MEGABYTE, output_bytes=128 * MEGABYTE)
+    return ExtractionWorkers(
+        config=ExtractionConfig(ocr=OcrConfig(backend=backend)),
+        folder=folder,
+        target="extraction_targets:scripted",
+        limits=lambda size: tight,
+        **options,
+    )
+
+
+@pytest.fixture(scope="module")
+def targets() -> Iterator[None]:
+    """Let workers find the targets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path, str(HERE)])
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared_reader(targets: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExtractionWorkers]:
+    temporary = tmp_path_factory.mktemp("workers")
+    with closing(reader_in(temporary, backend="sharp-eyes", size=2)) as reader:
+        yield reader
+    assert list(temporary.iterdir()) == []
+
+
 @pytest.fixture
-def make_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeReader]:
-    monkeypatch.setattr(sys, "path", [*sys.path, str(HERE)])
+def make_reader(tmp_path: Path, targets: None) -> Iterator[MakeReader]:
     temporary = tmp_path / "tmp"
     temporary.mkdir()
     made: list[ExtractionWorkers] = []
 
     def make(*, backend: str = "slow-eyes", **options: Any) -> ExtractionWorkers:
-        config = ExtractionConfig(ocr=OcrConfig(backend=backend))
-        tight = Limits(wall_s=60, cpu_s=1, memory_bytes=250 * MEGABYTE, output_bytes=128 * MEGABYTE)
-        made.append(
-            ExtractionWorkers(
-                config=config,
-                folder=temporary,
-                target="extraction_targets:scripted",
-                limits=lambda size: tight,
-                **options,
-            )
-        )
+        made.append(reader_in(temporary, backend=backend, **options))
         return made[-1]
 
     yield make
@@ -96,6 +114,28 @@ def facts(outcome: ReadOutcome) -> DocumentFacts:
     return outcome.document.facts
 
 
+class TestExtractionWorkers(IsolatedReaderContract):
+    @pytest.fixture
+    def reader(self, shared_reader: ExtractionWorkers) -> ExtractionWorkers:
+        return shared_reader
+
+    @pytest.fixture
+    def closable(self, make_reader: MakeReader) -> ExtractionWorkers:
+        return make_reader(size=1)
+
+    @pytest.fixture
+    def good(self, file: Path) -> ReadRequest:
+        return request(file, "pages")
+
+    @pytest.fixture
+    def deadly(self, file: Path) -> Sequence[ReadRequest]:
+        return [request(file, way) for way in ("abort", "loop", "swell")]
+
+    @pytest.fixture
+    def scan(self, file: Path) -> ReadRequest:
+        return request(file, "book")
+
+
 def test_segments_and_facts_come_out_of_the_worker(reader: ExtractionWorkers, file: Path) -> None:
     outcome = read(reader, file, "pages")
 
@@ -119,16 +159,6 @@ def test_the_first_picture_comes_out_also_when_something_goes_wrong_after_it(
     assert texts(whole) == ["drawn"]
     assert broken.picture == whole.picture
     assert facts(broken).reason is FileReason.PARTIAL
-
-
-def test_outcomes_come_in_the_order_of_the_requests(make_reader: MakeReader, file: Path) -> None:
-    ways = ["pages", "scan", "encrypted", "abort", "pages", "stumble"] * 3
-
-    requests = [request(file, way, ticket=number) for number, way in enumerate(ways)]
-    outcomes = list(make_reader(size=2).read(requests, while_waiting=lambda: None, recognised=nobody))
-
-    assert [outcome.ticket for outcome in outcomes] == list(range(18))
-    assert [outcome.document is None for outcome in outcomes] == [way == "encrypted" for way in ways]
 
 
 def test_a_crash_keeps_what_was_read_and_the_next_file_is_read(reader: ExtractionWorkers, file: Path) -> None:

@@ -1,11 +1,14 @@
 """What is OpenMind's own in its home, and what is a stranger's."""
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from attrs import define
 from openmind.adapters.home import Home
 from openmind.adapters.home_contents import HomeKeeper
+from openmind.testing.contracts.home_keeping import HomeKeepingContract
 
 OWN = [
     "config.toml",
@@ -42,6 +45,58 @@ def home(tmp_path: Path) -> Path:
         path.write_bytes(b"12345")
         path.chmod(0o600)
     return folder
+
+
+@define
+class DiskHome:
+    """A home that was just made."""
+
+    folder: Path
+
+    @property
+    def keeper(self) -> HomeKeeper:
+        return HomeKeeper(self.folder)
+
+    def snapshot(self) -> Mapping[str, object]:
+        entries = {str(path): path.lstat() for path in self.folder.rglob("*")}
+        return {path: (found.st_mode, found.st_mtime_ns, found.st_ino) for path, found in entries.items()}
+
+    def write_log(self, text: str) -> str:
+        written = len(list((self.folder / "logs").glob("index-*")))
+        return self._write(f"logs/index-job_{written:012}.log", text)
+
+    def leave(self) -> str:
+        left = len(list((self.folder / "tmp").glob("worker-*")))
+        return str(Path(self._write(f"tmp/worker-{left}/log", "secret")).parent)
+
+    def bring(self) -> tuple[str, ...]:
+        names = ("thesis.docx", "logs/diary.txt", "tmp/draft.md", "lancedb/mine.db")
+        return tuple(self._write(name, "mine", mode=0o644) for name in names)
+
+    def open(self) -> tuple[str, ...]:
+        self.folder.chmod(0o755)
+        return str(self.folder), self._write("logs/openmind.log", "open", mode=0o644)
+
+    def block(self) -> str:
+        if (self.folder / "tmp").is_dir():
+            (self.folder / "tmp").rmdir()
+        return self._write("tmp", "in the way")
+
+    def _write(self, name: str, text: str, *, mode: int = 0o600) -> str:
+        path = self.folder / name
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        if path.parent.parent == self.folder / "tmp":
+            path.parent.chmod(0o700)
+        path.write_text(text)
+        path.chmod(mode)
+        return str(path)
+
+
+class TestHomeKeeper(HomeKeepingContract):
+    @pytest.fixture
+    def world(self, tmp_path: Path) -> DiskHome:
+        Home(tmp_path / "kept").create()
+        return DiskHome(tmp_path / "kept")
 
 
 def relative(home: Path, paths) -> set[str]:

@@ -1,6 +1,7 @@
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,21 +14,39 @@ from openmind.domain import packing
 from openmind.domain.documents import ExtractedDocument, Segment
 from openmind.domain.files import FileReason
 from openmind.domain.preparation import PreparationFailure, PreparationRequest, PreparedFile
+from openmind.testing.contracts.preparer import PreparerContract
 
 HERE = Path(__file__).parent
 
 MakeWorkers = Callable[..., PassageWorkers]
 
 
+def workers_in(folder: Path, **setup: object) -> PassageWorkers:
+    plan = WorkerPlan(target="preparation_targets:prepare_files", setup=setup, folder=folder)
+    pool = WorkerPool(plan=plan, size=2)
+    return PassageWorkers(pool=pool, group=grouped, to_wire=group_to_wire, from_wire=outcomes_from_wire)
+
+
+@pytest.fixture(scope="module")
+def targets() -> Iterator[None]:
+    """Let workers, and this process, find the targets."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "path", [*sys.path, str(HERE)])
+        yield
+
+
+@pytest.fixture(scope="module")
+def shared_workers(targets: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[PassageWorkers]:
+    with closing(workers_in(tmp_path_factory.mktemp("workers"))) as workers:
+        yield workers
+
+
 @pytest.fixture
-def make_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeWorkers]:
-    monkeypatch.setattr(sys, "path", [*sys.path, str(HERE)])
+def make_workers(tmp_path: Path, targets: None) -> Iterator[MakeWorkers]:
     made: list[PassageWorkers] = []
 
     def make(**setup: object) -> PassageWorkers:
-        plan = WorkerPlan(target="preparation_targets:prepare_files", setup=setup, folder=tmp_path)
-        pool = WorkerPool(plan=plan, size=2)
-        made.append(PassageWorkers(pool=pool, group=grouped, to_wire=group_to_wire, from_wire=outcomes_from_wire))
+        made.append(workers_in(tmp_path, **setup))
         return made[-1]
 
     yield make
@@ -38,6 +57,46 @@ def make_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ma
 def write(folder: Path, name: str, text: str) -> bytes:
     (folder / name).write_text(text)
     return os.fsencode(folder / name)
+
+
+def asked_for(folder: Path, ticket: int, text: bytes) -> PreparationRequest:
+    (folder / f"{ticket}.txt").write_bytes(text)
+    return PreparationRequest(ticket=ticket, path_bytes=os.fsencode(folder / f"{ticket}.txt"), extractor="any")
+
+
+@pytest.fixture
+def failing(tmp_path: Path) -> Sequence[PreparationRequest]:
+    return [
+        asked_for(tmp_path, 100, b"\xff\xff"),
+        PreparationRequest(ticket=101, path_bytes=os.fsencode(tmp_path / "gone.txt"), extractor="any"),
+        PreparationRequest(ticket=102, path_bytes=b"/a.txt", packed=b"nothing that was packed"),
+    ]
+
+
+class TestInProcessPreparer(PreparerContract):
+    @pytest.fixture
+    def preparer(self, targets: None) -> InProcessPreparer:
+        from preparation_targets import make_extractor, read_blob
+
+        return InProcessPreparer(extractor=make_extractor, read=read_blob)
+
+    @pytest.fixture
+    def closable(self, preparer: InProcessPreparer) -> InProcessPreparer:
+        return preparer
+
+
+class TestPassageWorkers(PreparerContract):
+    @pytest.fixture
+    def preparer(self, shared_workers: PassageWorkers) -> PassageWorkers:
+        return shared_workers
+
+    @pytest.fixture
+    def closable(self, make_workers: MakeWorkers) -> PassageWorkers:
+        return make_workers()
+
+    @pytest.fixture
+    def failing(self, failing: Sequence[PreparationRequest], tmp_path: Path) -> Sequence[PreparationRequest]:
+        return [*failing, asked_for(tmp_path, 103, b"abort")]
 
 
 def test_workers_give_what_this_process_would(make_workers: MakeWorkers, tmp_path: Path) -> None:
