@@ -91,8 +91,9 @@ def test_a_limit_is_a_whole_number(openmind, arguments: list[str]) -> None:
 def test_both_files_with_one_passage_are_shown_through_a_pipe(memory) -> None:
     lines = memory.done("search", "rent").out.splitlines()
 
-    assert sum("rent.md" in line for line in lines) == 2
-    assert any("/twin/rent.md" in line for line in lines)
+    [line] = [line for line in lines if "rent.md" in line]
+    assert line.count("rent.md") == 2
+    assert "/twin/rent.md" in line
 
 
 def test_passages_through_a_pipe_stand_as_in_the_file(memory) -> None:

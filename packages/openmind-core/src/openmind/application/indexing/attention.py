@@ -171,6 +171,7 @@ class Attention:
         if wish is not Wish.PAUSE:
             return wish
         self._pause()
+        self.log.beat(force=True)  # tells of what was committed after a pause that was granted before
         self.control.rest()
         self._go_on()
         return self.control.wish()
