@@ -87,6 +87,7 @@ class DocumentService:
         Raises:
             SourceDisabled: this very source is not.
             SourceNotFound: there is no such source.
+            UsageError: an argument is of the wrong type.
         """
         with self.storage.catalog.reading() as snapshot:
             if source_id is not None:
