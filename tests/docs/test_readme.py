@@ -39,7 +39,7 @@ def shown(command: str, home: Path) -> str:
         command,
         cwd=str(home),
         env=environment,
-        timeout=100,
+        timeout=240,
         withexitstatus=True,
         encoding="utf-8",
         dimensions=(50, 80),

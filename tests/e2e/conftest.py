@@ -71,7 +71,7 @@ class Cli:
             env=self.environment(env),
             cwd=self.folder,
             capture_output=True,
-            timeout=100,
+            timeout=240,
             check=False,
         )
         # Only the encoding of the locale is under test where a test asks for one.

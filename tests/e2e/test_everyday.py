@@ -6,13 +6,22 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psutil
 import pytest
 
+sys.path.append(str(Path(__file__).parents[1]))
+
+from lmstudio_server import ScriptedServer, steps
+from lmstudio_server.server import Exchange
+
 pytestmark = pytest.mark.e2e
+EMBEDDINGS = "/v1/embeddings"
+PATIENCE_S = 240
 
 Write = Callable[[str, str], Path]
 
@@ -170,26 +179,44 @@ def test_hundreds_of_files_are_read_by_workers_and_none_stays_behind(openmind, w
     for number in range(330):
         write(f"{number % 7}/note-{number}.md", f"# Note {number}\n\nThe word of this note is zebra{number}quagga.\n")
     openmind.home.mkdir()
-    (openmind.home / "config.toml").write_text("[indexing]\nworkers = 2\n")
     (openmind.home / ".openmind-home").write_text("")
     openmind.done("source", "add", str(tmp_path / "notes"))
-    process = subprocess.Popen(
-        [sys.executable, "-m", "openmind_cli", "index", "--json"],
-        env=openmind.environment(),
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    met: set[psutil.Process] = set()
-    while process.poll() is None:
-        try:
-            met.update(psutil.Process(process.pid).children(recursive=True))
-            process.wait(timeout=0.05)
-        except (psutil.NoSuchProcess, subprocess.TimeoutExpired):
-            continue
-    out, _ = process.communicate()
+    seen = threading.Event()
 
-    assert json.loads(out)["indexed_files"] == 330
-    assert len(met) >= 2, "no worker was used"
-    assert [one for one in met if one.is_running() and one.status() != psutil.STATUS_ZOMBIE] == []
-    for number in (0, 150, 329):
-        assert f"note-{number}.md" in openmind.done("search", f"zebra{number}quagga").out
+    def once_the_workers_were_seen(exchange: Exchange) -> None:
+        seen.wait(PATIENCE_S)
+        exchange.answer_normally()
+
+    with ScriptedServer() as server:
+        server.script(EMBEDDINGS, steps.normal)  # the model says who it is
+        server.always(EMBEDDINGS, once_the_workers_were_seen)
+        (openmind.home / "config.toml").write_text(
+            f'[indexing]\nworkers = 2\n[provider]\nname = "lmstudio"\nbase_url = "{server.base_url}"\n'
+            '[models]\nembedding_model = "text-embedding-acme"\n'
+        )
+        command = [sys.executable, "-m", "openmind_cli", "index", "--json"]
+        process = subprocess.Popen(command, env=openmind.environment(), stdout=subprocess.PIPE, text=True)
+        until(lambda: len(server.posts(EMBEDDINGS)) >= 2)
+        workers = psutil.Process(process.pid).children(recursive=True)
+        seen.set()
+        out, _ = process.communicate(timeout=PATIENCE_S)
+
+        assert json.loads(out)["indexed_files"] == 330
+        assert workers, "no worker was used"
+        until(lambda: not any(map(is_at_work, workers)))
+        for number in (0, 150, 329):
+            assert f"note-{number}.md" in openmind.done("search", f"zebra{number}quagga").out
+
+
+def until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def is_at_work(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False

@@ -19,6 +19,10 @@ pytestmark = [pytest.mark.e2e, pytest.mark.skipif(os.name == "nt", reason="signa
 
 FILES = 40
 ROUTE = "/v1/embeddings"
+PATIENCE_S = 240
+"""For what comes at once on a machine that has nothing else to do."""
+HANGS_S = 3_600
+"""For this long a server says nothing: whoever waited for it would be waited for in vain."""
 Write = Callable[[str, str], Path]
 Job = dict[str, object]
 
@@ -47,7 +51,7 @@ def server(openmind, write: Write, tmp_path: Path) -> Iterator[ScriptedServer]:
 def hanging(server: ScriptedServer) -> ScriptedServer:
     """The same, once it was asked who it is; what comes then is never answered."""
     server.script(ROUTE, steps.normal)
-    server.always(ROUTE, steps.stall(600))
+    server.always(ROUTE, steps.stall(HANGS_S))
     return server
 
 
@@ -60,9 +64,9 @@ def running(server: ScriptedServer) -> Callable[[Job], bool]:
     return lambda job: job["state"] == "running" and len(server.posts(ROUTE)) >= 2
 
 
-def until(openmind, holds: Callable[[Job], bool], seconds: float = 60) -> Job:
+def until(openmind, holds: Callable[[Job], bool]) -> Job:
     """Wait for a state of the job."""
-    deadline = time.monotonic() + seconds
+    deadline = time.monotonic() + PATIENCE_S
     while not holds(job := openmind.done("index", "status", "--json").object):
         assert time.monotonic() < deadline, job
         time.sleep(0.1)
@@ -79,12 +83,11 @@ def state_in_catalog(openmind) -> str:
     return state
 
 
-def seconds_until(openmind, state: str) -> float:
-    began = time.monotonic()
+def until_in_catalog(openmind, state: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
     while state_in_catalog(openmind) != state:
-        assert time.monotonic() - began < 30
+        assert time.monotonic() < deadline, state
         time.sleep(0.02)
-    return time.monotonic() - began
 
 
 def test_a_job_is_paused_resumed_killed_and_started_again(openmind, hanging, tmp_path: Path) -> None:
@@ -98,7 +101,7 @@ def test_a_job_is_paused_resumed_killed_and_started_again(openmind, hanging, tmp
     assert openmind.done("status", "--json").object["indexing_state"] == "running"
 
     openmind.done("index", "pause")
-    assert seconds_until(openmind, "paused") < 5  # a hung call is abandoned
+    until_in_catalog(openmind, "paused")  # the call that hangs is abandoned
     paused = until(openmind, lambda job: job["processed_files"] == FILES)  # what was read is found by its words
     assert paused["state"] == "paused"
     searched = openmind.done("search", "harbours")
@@ -109,7 +112,7 @@ def test_a_job_is_paused_resumed_killed_and_started_again(openmind, hanging, tmp
     assert len(hanging.posts(ROUTE)) == asked
 
     openmind.done("index", "resume")
-    seconds_until(openmind, "running")
+    until_in_catalog(openmind, "running")
 
     os.kill(job["pid"], signal.SIGKILL)
     dead = openmind.done("index", "status", "--once")
@@ -135,13 +138,13 @@ def test_a_job_outlives_the_terminal_and_stops_within_a_moment(openmind, hanging
     shell = pexpect.spawn(
         sys.executable, ["-m", "openmind_cli", "index", "start"], env=openmind.environment(), encoding="utf-8"
     )
-    shell.expect(pexpect.EOF, timeout=60)
+    shell.expect(pexpect.EOF, timeout=PATIENCE_S)
     shell.close(force=True)  # hangs up
     until(openmind, running(hanging))
 
     openmind.done("index", "stop")
 
-    assert seconds_until(openmind, "stopped") < 5
+    until_in_catalog(openmind, "stopped")
     assert openmind.done("status", "--json").object["indexed_files"] == FILES
 
 
@@ -155,9 +158,9 @@ def test_a_lost_server_pauses_the_job_which_goes_on_when_it_is_back(openmind, se
     assert "reason" in openmind.done("index", "status").out
 
     server.start()
-    done = until(openmind, finished, 90)
+    done = until(openmind, finished)
     assert (done["state"], done["error"]) == ("completed", None)
-    until(openmind, lambda _: openmind.done("status", "--json").object["missing_vectors"] == 0, 1)
+    assert openmind.done("status", "--json").object["missing_vectors"] == 0
 
 
 def test_a_worker_that_is_told_to_end_says_so_in_its_job(openmind, hanging) -> None:
@@ -166,7 +169,7 @@ def test_a_worker_that_is_told_to_end_says_so_in_its_job(openmind, hanging) -> N
 
     os.kill(job["pid"], signal.SIGTERM)
 
-    assert "told to end" in until(openmind, finished, 20)["error"]
+    assert "told to end" in until(openmind, finished)["error"]
 
 
 def test_twenty_starts_at_once_make_one_worker(openmind, hanging) -> None:
@@ -175,7 +178,7 @@ def test_twenty_starts_at_once_make_one_worker(openmind, hanging) -> None:
         subprocess.Popen(command, env=openmind.environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         for _ in range(20)
     ]
-    told = [start.communicate(timeout=100) for start in starts]
+    told = [start.communicate(timeout=PATIENCE_S) for start in starts]
 
     assert [start.returncode for start in starts] == [0] * 20, told
     assert len(list((openmind.home / "logs").glob("index-*.log"))) == 1
@@ -191,7 +194,7 @@ def test_the_live_table_follows_a_job_until_it_ends(openmind, hanging) -> None:
         env=openmind.environment({"TERM": "xterm-256color"}),
         dimensions=(40, 100),
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     watch.expect("it goes on")
 
@@ -213,7 +216,7 @@ def test_ctrl_c_leaves_the_live_table_and_nothing_else(openmind, hanging) -> Non
         env=openmind.environment({"TERM": "xterm-256color"}),
         dimensions=(40, 100),
         encoding="utf-8",
-        timeout=60,
+        timeout=PATIENCE_S,
     )
     watch.expect("total files")
 

@@ -23,7 +23,7 @@ def modules(openmind, tmp_path: Path, *arguments: str) -> set[str]:
     """The modules that are loaded when the command has ended."""
     listing = tmp_path / "modules.json"
     command = [sys.executable, "-c", MODULES, str(listing), *arguments]
-    subprocess.run(command, env=openmind.environment(), capture_output=True, check=True, timeout=100)
+    subprocess.run(command, env=openmind.environment(), capture_output=True, check=True, timeout=240)
     code, loaded = json.loads(listing.read_text())
     assert code == 0
     return set(loaded)

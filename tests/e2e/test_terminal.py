@@ -23,7 +23,7 @@ def seen(openmind, *arguments: str, columns: int = 100, terminal: str = "xterm-2
         cwd=str(openmind.folder),
         dimensions=(40, columns),
         encoding="utf-8",
-        timeout=100,
+        timeout=240,
     )
     child.expect(pexpect.EOF)
     child.close()

@@ -8,6 +8,7 @@ import attrs
 import pytest
 from openmind import OpenMind, open_memory
 from openmind.adapters.home import Home
+from openmind.application.indexing import batch
 from openmind.domain.models import EmbedderIdentity
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.plugins.registries import ProviderRegistry
@@ -48,6 +49,13 @@ class World:
         registry: ProviderRegistry = plugins.providers
         registry.add("fake", lambda _: self.provider)
         return plugins
+
+
+@pytest.fixture(autouse=True)
+def batches_are_not_closed_by_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run commits what is full or what it is asked to: a slow machine makes the same batches as a fast one."""
+    for limit in ("FIRST_BATCH_SECONDS", "BATCH_SECONDS"):
+        monkeypatch.setattr(batch, limit, float("inf"))
 
 
 @pytest.fixture

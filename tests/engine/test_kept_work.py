@@ -94,7 +94,7 @@ def test_an_embedder_of_another_package_that_hangs_in_this_process_can_be_stoppe
         def embed(self, texts, *, role):
             if role == "passage":
                 asked.set()
-                released.wait(30)
+                released.wait(120)
                 over.set()
             return super().embed(texts, role=role)
 

@@ -18,7 +18,7 @@ from openmind.domain.control import Wish
 from openmind.domain.errors import IndexingBusy
 from openmind.domain.jobs import JobState
 
-PATIENCE_S = 60
+PATIENCE_S = 120
 FILES = 3
 WORKER_THAT_HANGS = """
 import sys, threading

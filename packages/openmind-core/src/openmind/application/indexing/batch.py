@@ -93,7 +93,7 @@ class OpenBatch:
     _rows: int = field(default=0, init=False)
     _bytes: int = field(default=0, init=False)
     _opened: float = field(default=0.0, init=False)
-    _patience_s: float = field(default=FIRST_BATCH_SECONDS, init=False)
+    _patience_s: float = field(factory=lambda: FIRST_BATCH_SECONDS, init=False)
     added_rows: int = field(default=0, init=False)
     """Rows written by all commits of this batch object."""
 
