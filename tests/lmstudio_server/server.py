@@ -19,6 +19,7 @@ Step = Callable[["Exchange"], None]
 """What is done with a request instead of answering it well."""
 
 KEEP_ALIVE_S = 5
+"""What LM Studio says of idle connections. This server keeps them: a client that stands still loses no request."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +50,25 @@ class ScriptedServer:
         self._once: dict[str, deque[Step]] = defaultdict(deque)
         self._always: dict[str, Step] = {}
         self._server: _Listener | None = None
+        self._kept: socket.socket | None = None
+        """Holds the port while nobody listens, so that no other program is found there."""
         self._port = 0
 
     @property
     def base_url(self) -> str:
         return f"http://localhost:{self._port}"
 
-    def wait_for(self, path: str, seconds: float = 60) -> None:
+    def wait_for(self, path: str) -> None:
         """Wait until something was asked for."""
-        deadline = time.monotonic() + seconds
-        while not any(request.path == path for request in self.requests):
+        self._wait_until(lambda: any(request.path == path for request in self.requests))
+
+    def wait_until_left(self) -> None:
+        """Wait until a client left a stream before its end."""
+        self._wait_until(lambda: self.cancelled > 0)
+
+    def _wait_until(self, happened: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + 60
+        while not happened():
             assert time.monotonic() < deadline, [request.path for request in self.requests]
             time.sleep(0.02)
 
@@ -94,12 +104,14 @@ class ScriptedServer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+        self._let_go()
 
     def start(self) -> None:
         """Listen; the second time on the same port as the first."""
         self.closing.clear()
         self._server = _Listener(("127.0.0.1", self._port), _handler(self))
         self._port = self._server.server_address[1]
+        self._let_go()
         threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
 
     def stop(self) -> None:
@@ -110,6 +122,20 @@ class ScriptedServer:
             self._server.server_close()
             self._server.break_connections()
             self._server = None
+            self._kept = _bound(self._port)
+
+    def _let_go(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+
+def _bound(port: int) -> socket.socket:
+    """Take a port and refuse whoever calls there; a listener may take it over."""
+    holder = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    holder.bind(("127.0.0.1", port))
+    return holder
 
 
 class _Listener(ThreadingHTTPServer):
@@ -185,7 +211,8 @@ class Exchange:
         try:
             self.handler.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         except OSError:
-            self.server.cancelled += 1
+            with self.studio.lock:
+                self.server.cancelled += 1
             raise
 
     def event(self, document: Json) -> None:
@@ -211,7 +238,6 @@ class Exchange:
 def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        timeout = KEEP_ALIVE_S
         disable_nagle_algorithm = True
 
         def do_GET(self) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    import threading
+    from collections.abc import Callable, Iterable
 
     from lmstudio_server.server import Exchange, Step
 
@@ -62,6 +63,17 @@ def stall(seconds: float) -> Step:
     return step
 
 
+def held(let_go: threading.Event) -> Step:
+    """Answer well, but not before it is let go."""
+
+    def step(exchange: Exchange) -> None:
+        while not (let_go.wait(0.02) or exchange.server.closing.is_set()):
+            pass
+        exchange.answer_normally()
+
+    return step
+
+
 def changed(change: Callable[[Json], object]) -> Step:
     """Answer well, but for a change to the document."""
 
@@ -83,13 +95,7 @@ def events(*parts: Json | str | bytes, stall_s: float = 0.0, cut: bool = False) 
 
     def step(exchange: Exchange) -> None:
         exchange.begin_stream()
-        for part in parts:
-            if isinstance(part, bytes):
-                exchange.write(part)
-            elif isinstance(part, str):
-                exchange.write(f"data: {part}\n\n".encode())
-            else:
-                exchange.event(part)
+        _write(exchange, parts)
         exchange.wait(stall_s)
         if cut:
             exchange.drop()
@@ -97,3 +103,26 @@ def events(*parts: Json | str | bytes, stall_s: float = 0.0, cut: bool = False) 
             exchange.end_stream()
 
     return step
+
+
+def endless(*parts: Json | str | bytes) -> Step:
+    """Stream events as `events` does, and then something again and again until the client leaves."""
+
+    def step(exchange: Exchange) -> None:
+        exchange.begin_stream()
+        _write(exchange, parts)
+        while not exchange.server.closing.is_set():
+            exchange.event({"type": "prompt_processing.progress", "progress": 0.1})
+            exchange.wait(0.05)
+
+    return step
+
+
+def _write(exchange: Exchange, parts: Iterable[Json | str | bytes]) -> None:
+    for part in parts:
+        if isinstance(part, bytes):
+            exchange.write(part)
+        elif isinstance(part, str):
+            exchange.write(f"data: {part}\n\n".encode())
+        else:
+            exchange.event(part)

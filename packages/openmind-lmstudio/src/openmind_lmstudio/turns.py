@@ -28,25 +28,29 @@ class Turns:
             self._pass_on()
 
     def _take(self) -> None:
-        with self._guard:
-            if not self._taken:
-                self._taken = True
-                return
-            called = threading.Event()
-            self._waiting.append(called)
+        called = threading.Event()
         try:
+            self._line_up(called)
             called.wait()
         except BaseException:
             self._give_up(called)
             raise
 
+    def _line_up(self, called: threading.Event) -> None:
+        with self._guard:
+            if self._taken:
+                self._waiting.append(called)
+            else:
+                called.set()
+                self._taken = True
+
     def _give_up(self, called: threading.Event) -> None:
-        """Leave the queue, when an interrupt ended the waiting; a turn that was just given is passed on."""
+        """Leave the queue, whenever an interrupt comes; a turn that was just given is passed on."""
         with self._guard:
             if called in self._waiting:
                 self._waiting.remove(called)
-                return
-        self._pass_on()
+        if called.is_set():
+            self._pass_on()
 
     def _pass_on(self) -> None:
         with self._guard:

@@ -4,7 +4,7 @@ import json
 import math
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from math import hypot
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 from lmstudio_server import ScriptedServer, embedding, steps
 from openmind.domain.errors import ModelNotLoaded, PassageRefused, ProviderError, ProviderUnreachable
 from openmind_lmstudio import policy
+from openmind_lmstudio.address import Address
 from openmind_lmstudio.client import LMStudioClient
 from openmind_lmstudio.connection import Connection
 from openmind_lmstudio.embedding_requests import EmbeddingRequests
@@ -20,6 +21,7 @@ from openmind_lmstudio.isolation import RECOVERY_S
 from openmind_lmstudio.policy import Patience
 from openmind_lmstudio.provider import LMStudioProvider
 from openmind_lmstudio.turns import Turns
+from openmind_lmstudio.wire import Record
 
 EMBED, LOAD = "/v1/embeddings", "/api/v1/models/load"
 KEY = "text-embedding-acme"
@@ -32,18 +34,42 @@ def embedder(provider: LMStudioProvider) -> ServedEmbeddings:
     return provider.embedder(KEY)
 
 
+class Impatient(Connection):
+    """Gives the batches on which a model never ends 0.3 seconds, and others the time they need."""
+
+    def __init__(self, server: ScriptedServer, never_ends: Callable[[list[str]], bool]) -> None:
+        super().__init__(Address.parse(server.base_url), server="LM Studio")
+        self.never_ends = never_ends
+        self.sent: list[list[str]] = []
+        server.always(EMBED, self.answer)
+
+    def answer(self, exchange: Any) -> None:
+        texts = exchange.request.body["input"]
+        (steps.stall(600) if self.never_ends(texts) else steps.normal)(exchange)
+
+    def post(self, path: str, body: Mapping[str, object], patience: Patience) -> Record:
+        texts = body.get("input")
+        if isinstance(texts, list):
+            self.sent.append(texts)
+            patience = Patience(read_s=0.3 if self.never_ends(texts) else 600.0)
+        return super().post(path, body, patience)
+
+
 @pytest.fixture
-def impatient(connection: Connection) -> ServedEmbeddings:
-    """Gives a batch 0.3 seconds."""
-    client = LMStudioClient(connection)
-    requests = EmbeddingRequests(
-        connection,
-        model=KEY,
-        prepare=client.load_model_if_needed,
-        patience=Patience(read_s=0.3),
-        first_patience=Patience(read_s=0.3),
-    )
-    return ServedEmbeddings(requests, connection=connection, provider="lmstudio", model=KEY, turns=Turns())
+def impatient(server: ScriptedServer) -> Iterator[Callable[..., tuple[Impatient, ServedEmbeddings]]]:
+    opened: list[Impatient] = []
+
+    def embedder(never_ends: Callable[[list[str]], bool]) -> tuple[Impatient, ServedEmbeddings]:
+        connection = Impatient(server, never_ends)
+        opened.append(connection)
+        requests = EmbeddingRequests(connection, model=KEY, prepare=LMStudioClient(connection).load_model_if_needed)
+        return connection, ServedEmbeddings(
+            requests, connection=connection, provider="lmstudio", model=KEY, turns=Turns()
+        )
+
+    yield embedder
+    for connection in opened:
+        connection.close()
 
 
 def sent(server: ScriptedServer) -> list[list[str]]:
@@ -172,17 +198,23 @@ def test_a_question_gets_its_turn_between_the_batches_of_a_job(
     server: ScriptedServer, embedder: ServedEmbeddings
 ) -> None:
     embedder.embed(["warm"], role="passage")
-    server.studio.embed_s = 0.02
+    warm = len(server.posts(EMBED))
+    lined_up = threading.Event()
+    server.always(EMBED, steps.held(lined_up))
     job = threading.Thread(target=embedder.embed, args=(["text"] * 32 * 20,), kwargs={"role": "passage"})
+    question = threading.Thread(target=embedder.embed, args=(["question"],), kwargs={"role": "query"})
     job.start()
-    while len(server.posts(EMBED)) < 4:
+    while len(server.posts(EMBED)) < warm + 1:
+        time.sleep(0.002)
+    question.start()
+    while not embedder._turns._waiting:
         time.sleep(0.002)
 
-    embedder.embed(["question"], role="query")
-
-    waited = [body["input"] for body in server.posts(EMBED)].index(["question"])
+    lined_up.set()
+    question.join()
     job.join()
-    assert waited <= 8
+
+    assert [body["input"] for body in server.posts(EMBED)].index(["question"]) == warm + 1
 
 
 @pytest.mark.parametrize("poison", [0, 17, 31, 40])
@@ -262,29 +294,26 @@ def test_a_text_that_the_server_finds_too_long_is_embedded_in_parts(
     assert max(len(text) for body in server.posts(EMBED)[-3:] for text in body["input"]) <= 600
 
 
-def test_a_slow_text_is_given_up_with_smaller_batches(server: ScriptedServer, impatient: ServedEmbeddings) -> None:
-    def slow(exchange: Any) -> None:
-        texts = exchange.request.body["input"]
-        (steps.stall(1) if len(texts) > 8 else steps.normal)(exchange)
+def test_a_slow_text_is_given_up_with_smaller_batches(
+    impatient: Callable[..., tuple[Impatient, ServedEmbeddings]],
+) -> None:
+    connection, embedder = impatient(lambda texts: len(texts) > 8)
+    embedder.embed([f"text {n}" for n in range(48)], role="passage")
 
-    server.always(EMBED, slow)
-    impatient.embed([f"text {n}" for n in range(48)], role="passage")
+    embedder.embed([f"more {n}" for n in range(16)], role="passage")
 
-    impatient.embed([f"more {n}" for n in range(16)], role="passage")
-
-    assert [len(batch) for batch in sent(server)][:3] == [32, 16, 8]
-    assert [len(batch) for batch in sent(server)][-2:] == [8, 8]
+    sizes = [len(batch) for batch in connection.sent][1:]  # the first one asks for the dimension
+    assert sizes[:3] == [32, 16, 8]
+    assert sizes[-2:] == [8, 8]
 
 
-def test_a_text_on_which_the_model_never_ends_is_found(server: ScriptedServer, impatient: ServedEmbeddings) -> None:
-    def slow(exchange: Any) -> None:
-        texts = exchange.request.body["input"]
-        (steps.stall(1) if "wall of links" in texts else steps.normal)(exchange)
-
-    server.always(EMBED, slow)
+def test_a_text_on_which_the_model_never_ends_is_found(
+    impatient: Callable[..., tuple[Impatient, ServedEmbeddings]],
+) -> None:
+    _, embedder = impatient(lambda texts: "wall of links" in texts)
 
     with pytest.raises(PassageRefused, match=r"0\.3 seconds") as raised:
-        impatient.embed(["a", "wall of links"], role="passage")
+        embedder.embed(["a", "wall of links"], role="passage")
 
     assert raised.value.index == 1
 
@@ -444,11 +473,12 @@ def test_the_first_batch_may_take_as_long_as_a_load(server: ScriptedServer, conn
         model=KEY,
         prepare=client.load_model_if_needed,
         patience=Patience(read_s=0.2),
-        first_patience=Patience(read_s=5),
+        first_patience=Patience(read_s=600),
     )
     server.studio.embed_s = 0.4
 
     assert len(requests.send(["a"])) == 1
+    server.always(EMBED, steps.stall(600))
     with pytest.raises(ProviderError, match=r"0\.2 seconds"):
         requests.send(["a"])
 

@@ -144,7 +144,7 @@ def test_a_question_to_nobody_is_asked_once_more(
 
 
 def test_a_stream_that_never_begins_is_given_up(server: ScriptedServer) -> None:
-    server.always(CHAT, steps.stall(30))
+    server.always(CHAT, steps.stall(600))
     transport = Transport(Address.parse(server.base_url), token="", server="LM Studio")
 
     with (

@@ -102,7 +102,11 @@ def test_idle_connections_are_let_go_before_the_server_does_so() -> None:
     assert KEEP_ALIVE_S < 5
 
 
-def test_a_connection_serves_several_requests(server: ScriptedServer, provider: LMStudioProvider) -> None:
+def test_a_connection_serves_several_requests(
+    server: ScriptedServer, provider: LMStudioProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openmind_lmstudio.transport.KEEP_ALIVE_S", 600.0)
+
     provider.models()
     provider.models()
 
@@ -135,7 +139,7 @@ def test_a_failing_server_is_asked_again_and_then_told(
 
 
 def test_a_reply_that_does_not_come_is_given_up(server: ScriptedServer, connection: Connection) -> None:
-    server.always("/slow", steps.stall(5))
+    server.always("/slow", steps.stall(600))
 
     with pytest.raises(TooSlow, match="more than"):
         connection.get("/slow", Patience(read_s=0.1))

@@ -10,19 +10,21 @@ from openmind_lmstudio.provider import LMStudioProvider
 BRIEF = Patience(read_s=0.1, pauses_s=(0.1, 0.3))
 
 
-def test_a_list_that_does_not_come_is_no_model_s_fault(server: ScriptedServer, connection: Connection) -> None:
-    server.always("/list", steps.stall(5))
+def test_a_list_that_does_not_come_is_no_model_s_fault(
+    server: ScriptedServer, connection: Connection, naps: list[float]
+) -> None:
+    server.always("/list", steps.stall(600))
 
     with pytest.raises(TooSlow, match=r"took more than 0\.1 seconds to say what it has") as raised:
         connection.get("/list", BRIEF)
 
     assert server.base_url in raised.value.message
     assert raised.value.hint.startswith("Restart the server")
-    assert server.paths() == ["/list"]  # it was asked once
+    assert naps == []  # it was asked once
 
 
 def test_a_model_that_does_not_come_to_an_end_may_be_too_large(server: ScriptedServer, connection: Connection) -> None:
-    server.always("/embed", steps.stall(5))
+    server.always("/embed", steps.stall(600))
 
     with pytest.raises(TooSlow) as raised:
         connection.post("/embed", {}, BRIEF)

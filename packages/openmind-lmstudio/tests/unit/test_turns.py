@@ -51,29 +51,36 @@ def test_one_at_a_time() -> None:
     assert most == 1
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers on this system")
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no thread can be interrupted on this system")
 def test_whoever_is_interrupted_leaves_the_queue() -> None:
     turns, release = Turns(), threading.Event()
 
     def hold() -> None:
         with turns.turn():
-            release.wait(10)
+            release.wait()
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
+
+    def interrupt_whoever_waits() -> None:
+        while not turns._waiting:
+            time.sleep(0.001)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGALRM)
 
     holder = threading.Thread(target=hold)
     holder.start()
     while not turns._taken:
         time.sleep(0.001)
     before = signal.signal(signal.SIGALRM, interrupt)
+    other = threading.Thread(target=interrupt_whoever_waits, daemon=True)
+    other.start()
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.05)
         with pytest.raises(KeyboardInterrupt), turns.turn():
             raise AssertionError("it was another's turn")
     finally:
+        release.set()
+        other.join()
         signal.signal(signal.SIGALRM, before)
-    release.set()
     holder.join()
 
     with turns.turn():
