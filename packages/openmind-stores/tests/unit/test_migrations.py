@@ -331,7 +331,7 @@ def test_a_migration_that_is_killed_at_any_step_leaves_the_old_or_the_new(tmp_pa
 def test_many_processes_can_initialise_one_home_at_once(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from openmind_stores.sqlite.catalog import SqliteCatalog;"
-        "SqliteCatalog(Path(sys.argv[1])).initialise(written_by=lambda: '0.1.0')"
+        "SqliteCatalog(Path(sys.argv[1]), lock_timeout_s=60).initialise(written_by=lambda: '0.1.0')"
     )
     children = [
         subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], stderr=subprocess.PIPE) for _ in range(6)

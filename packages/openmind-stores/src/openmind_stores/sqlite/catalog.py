@@ -13,7 +13,7 @@ from typing import Final
 from attrs import field, frozen
 from openmind.domain.errors import MemoryClosed, StoreError
 
-from openmind_stores.sqlite.connection import Link, open_reader, open_writer, size_of, wal_of
+from openmind_stores.sqlite.connection import PATIENCE_S, Link, open_reader, open_writer, size_of, wal_of
 from openmind_stores.sqlite.locks import CatalogLock
 from openmind_stores.sqlite.migration import is_current, migrate, require_current
 from openmind_stores.sqlite.tables.file_changes import FileWriting
@@ -34,7 +34,7 @@ WAL_LARGE: Final = 4 * 1024 * 1024
 WAL_STEP: Final = 16 * 1024 * 1024
 """Readers that overlap keep a log from ever starting anew. Each time it has grown by this many bytes the writer waits
 for them, for a moment."""
-WAIT_FOR_READERS_MS: Final = 200
+WAIT_FOR_READERS_S: Final = 0.2
 
 VACUUM_PAGES: Final = 2_048
 """Pages that `tidy` gives back in one go, 16 MB; then others may write."""
@@ -70,10 +70,15 @@ class SqliteWriter(
 
 @frozen
 class SqliteCatalog:
-    """Implements `openmind.ports.catalog.Catalog` on a file in a home."""
+    """Implements `openmind.ports.catalog.Catalog` on a file in a home.
+
+    A session waits `lock_timeout_s` seconds for others; a log that has to start anew waits `wait_for_readers_s` for
+    those who still read it.
+    """
 
     home: Path
-    lock_timeout_s: float = 5.0
+    lock_timeout_s: float = PATIENCE_S
+    wait_for_readers_s: float = WAIT_FOR_READERS_S
     _lock: CatalogLock = field(init=False, repr=False, eq=False)
     _closed: Event = field(factory=Event, init=False, repr=False, eq=False)
 
@@ -99,7 +104,7 @@ class SqliteCatalog:
     @contextmanager
     def reading(self) -> Iterator[SqliteReader]:
         self._refuse_closed()
-        link = open_reader(self.path)
+        link = open_reader(self.path, patience_s=self.lock_timeout_s)
         try:
             require_current(link)
             yield SqliteReader(link)
@@ -124,7 +129,7 @@ class SqliteCatalog:
         """
         self._refuse_closed()
         with self._lock.hold(self.path):
-            link = open_writer(self.path)
+            link = open_writer(self.path, patience_s=self.lock_timeout_s)
         unfolded = 0
 
         def keep(vectors: Mapping[bytes, bytes]) -> None:
@@ -149,7 +154,7 @@ class SqliteCatalog:
         for _ in range(VACUUM_ROUNDS):
             with self._writable() as link:
                 link.run_to_the_end(f"PRAGMA incremental_vacuum({VACUUM_PAGES})")
-                if not _empty_log(link):
+                if not self._empty_log(link):
                     return False
                 if link.value("PRAGMA freelist_count") == 0:
                     break
@@ -160,7 +165,7 @@ class SqliteCatalog:
         """Open a connection that can write; it lives and ends under the lock."""
         self._refuse_closed()
         with self._lock.hold(self.path):
-            link = open_writer(self.path)
+            link = open_writer(self.path, patience_s=self.lock_timeout_s)
             try:
                 yield link
             finally:
@@ -177,7 +182,7 @@ class SqliteCatalog:
         size = size_of(wal_of(self.path))
         with suppress(StoreError):  # the transaction is safe in the log; the next one tries again
             if size // WAL_STEP > size_before // WAL_STEP:
-                _empty_log(link)
+                self._empty_log(link)
             elif size > WAL_LARGE:
                 link.run("PRAGMA wal_checkpoint(PASSIVE)")
 
@@ -185,13 +190,15 @@ class SqliteCatalog:
         """Fold the log of a connection that stays open, and wait for readers when they kept it from starting anew."""
         with suppress(StoreError):
             if size_of(wal_of(self.path)) > WAL_STEP:
-                _empty_log(link)
+                self._empty_log(link)
             else:
                 link.run("PRAGMA wal_checkpoint(PASSIVE)")
 
-
-def _empty_log(link: Link) -> bool:
-    """Fold the whole log into the database and truncate it; False when a reader still needs it."""
-    link.run(f"PRAGMA busy_timeout = {WAIT_FOR_READERS_MS}")
-    busy: int = link.value("PRAGMA wal_checkpoint(TRUNCATE)")
-    return not busy
+    def _empty_log(self, link: Link) -> bool:
+        """Fold the whole log into the database and truncate it; False when a reader still needs it."""
+        link.be_patient(self.wait_for_readers_s)
+        try:
+            busy: int = link.value("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            link.be_patient(self.lock_timeout_s)
+        return not busy

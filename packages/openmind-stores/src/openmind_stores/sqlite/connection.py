@@ -14,10 +14,10 @@ from openmind_stores.sqlite.errors import translate
 Row = tuple[Any, ...]
 Parameters = Sequence[object] | Mapping[str, object]
 
-BUSY_TIMEOUT_MS: Final = 5_000
+PATIENCE_S: Final = 5.0
+"""How long a connection waits for what another one holds."""
 
 _PRAGMAS = (
-    f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
     "PRAGMA foreign_keys = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA trusted_schema = OFF",
@@ -39,6 +39,10 @@ class Link:
     _connection: sqlite3.Connection
     path: Path
     _streams: set[sqlite3.Cursor] = field(factory=set, init=False, repr=False, eq=False)
+
+    def be_patient(self, seconds: float) -> None:
+        """Wait so long, from now on, for what another connection holds."""
+        self.run(f"PRAGMA busy_timeout = {round(1_000 * seconds)}")
 
     def run(self, sql: str, parameters: Parameters = ()) -> int:
         """Execute a statement to its end; returns how many rows it changed."""
@@ -133,25 +137,25 @@ def size_of(path: Path) -> int:
         return 0
 
 
-def open_reader(path: Path) -> Link:
+def open_reader(path: Path, *, patience_s: float = PATIENCE_S) -> Link:
     """Open a connection that cannot write, in a transaction that sees one state of the catalog.
 
     Where nothing can be written, or the disk is full, SQLite cannot make its shared-memory file. Nobody else can write
     there either, so the file is read as one that does not change.
     """
     try:
-        return _begun(_open(path, "mode=ro"))
+        return _begun(_open(path, "mode=ro", patience_s))
     except StoreError as error:
         if not _is_refused(error) or not size_of(path):
             raise
         if size_of(wal_of(path)):
             raise _unread_log(path, error) from error.__cause__
-    return _begun(_open(path, "immutable=1"))
+    return _begun(_open(path, "immutable=1", patience_s))
 
 
-def open_writer(path: Path) -> Link:
+def open_writer(path: Path, *, patience_s: float = PATIENCE_S) -> Link:
     """Open a connection that can write. The caller holds the catalog lock until it has closed it."""
-    link = _open(path, "mode=rw")
+    link = _open(path, "mode=rw", patience_s)
     try:
         for pragma in _WRITER_PRAGMAS:
             link.run(pragma)
@@ -161,7 +165,7 @@ def open_writer(path: Path) -> Link:
     return link
 
 
-def _open(path: Path, query: str) -> Link:
+def _open(path: Path, query: str, patience_s: float) -> Link:
     uri = f"{path.absolute().as_uri()}?{query}"
     try:
         # Sessions are handed from thread to thread by servers, though never used by two at once.
@@ -170,6 +174,7 @@ def _open(path: Path, query: str) -> Link:
         raise translate(error, path) from error
     link = Link(connection, path)
     try:
+        link.be_patient(patience_s)
         for pragma in _PRAGMAS:
             link.run(pragma)
     except BaseException:
