@@ -1,7 +1,10 @@
 """Indexes and files are tended without any answer changing."""
 
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from queue import SimpleQueue
 
 import numpy as np
 import pyarrow as pa
@@ -9,7 +12,7 @@ import pytest
 from lance.file import LanceFileReader
 from lance.fragment import write_fragments
 from openmind.domain.ids import Generation, SourceId
-from openmind.ports.chunk_store import ChunkFilter
+from openmind.ports.chunk_store import CandidateQuery, Candidates, ChunkFilter, WordsQuery
 from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, TABLE, ask, counted, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import WORDS_OPTIONS, Caches, Dataset, any_of
@@ -160,31 +163,46 @@ def test_cleaning_gives_the_space_of_old_versions_back(store: LanceChunkStore) -
 
 
 def test_a_reader_never_fails_while_rows_are_written_merged_and_cleaned(store: LanceChunkStore) -> None:
+    """A version may be taken from a search once; whoever searches begins anew when it happens while a view opens."""
     grow(store, 1, 1)
-    done = threading.Event()
-    failures: list[object] = []
+    opening, done = threading.Lock(), threading.Event()
+    answers: SimpleQueue[Candidates] = SimpleQueue()
+    query = CandidateQuery(
+        words=WordsQuery(terms=("w1",)), vector=vector(1_000), filter=ChunkFilter(visible=EVERYTHING), limit=10
+    )
 
     def read() -> None:
         reader = LanceChunkStore(store.folder, policy=SMALL)
         while not done.is_set():
-            found = ask(reader, "w1", vector=vector(1_000), limit=10)
-            if len(found.words) != 10 or found.words_error or found.vectors_error or keys(found.vectors)[0] != (1, 0):
-                failures.append(found)
+            with ExitStack() as views:
+                with opening:
+                    view = views.enter_context(reader.open(TABLE))
+                answers.put(view.candidates(query))
 
-    reading = threading.Thread(target=read)
-    reading.start()
-    try:
-        for n in range(2, 14):
-            grow(store, n, n, rows=40)
-            if n % 3 == 0:
-                store.delete(TABLE, [Generation(n - 1)])
-                store.merge(TABLE)
-            store.clean(TABLE, older_than_s=1)
-    finally:
-        done.set()
-        reading.join()
+    def clean() -> None:
+        """Clean, and let the search end that was under way."""
+        with opening:
+            store.clean(TABLE, older_than_s=0)
+        for _ in range(answers.qsize() + 1):
+            assert_found_w1(answers.get(timeout=60))
 
-    assert failures == []
+    with ThreadPoolExecutor(1) as pool:
+        reading = pool.submit(read)
+        try:
+            for n in range(2, 14):
+                grow(store, n, n, rows=40)
+                if n % 3 == 0:
+                    store.delete(TABLE, [Generation(n - 1)])
+                    store.merge(TABLE)
+                clean()
+        finally:
+            done.set()
+            reading.result()
+
+
+def assert_found_w1(found: Candidates) -> None:
+    assert (len(found.words), found.words_error, found.vectors_error) == (10, "", "")
+    assert keys(found.vectors)[0] == (1, 0)
 
 
 def test_an_emptied_table_keeps_no_word_of_what_it_held(store: LanceChunkStore) -> None:
