@@ -371,7 +371,8 @@ HOSTILE += ["ab-\n", "🎉", "ﾊﾞ", '"a ', "数 ", "数\n", "a, b-"]
 def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
     before = time.process_time()
 
-    words_of(text)
+    words = words_of(text)
     matching_spans(text[:1_200], analyse_query(text))
 
-    assert time.process_time() - before < 2
+    assert len(words) < 10 * len(text)
+    assert time.process_time() - before < 5

@@ -56,7 +56,7 @@ def test_no_passage_takes_long_to_look_at(text: str) -> None:
 
     assert without_headings(text, ["a", "a b " * 20, "x"]) == text
 
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 5
 
 
 def test_headings_of_documents_without_markup_go_wherever_they_stand_on_a_line() -> None:

@@ -138,4 +138,4 @@ def test_a_long_text_takes_no_longer_than_its_length(text: str) -> None:
 
     snippet(text, analyse_query('rent 数据库 "a b"'))
 
-    assert time.process_time() - before < 3
+    assert time.process_time() - before < 15

@@ -89,4 +89,4 @@ def test_hostile_text_takes_no_longer_than_its_length(text: str) -> None:
 
     clean(text)
 
-    assert time.process_time() - before < 1
+    assert time.process_time() - before < 5

@@ -160,7 +160,7 @@ def test_a_very_long_document_is_read_within_its_time(read, make: SimpleNamespac
     reading = read("long.docx", data)
 
     assert f"Line {99_999**2} of" in reading.text
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30
 
 
 def test_a_zip_bomb_is_not_unpacked(read, make: SimpleNamespace) -> None:

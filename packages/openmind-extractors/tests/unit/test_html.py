@@ -131,7 +131,7 @@ def test_hostile_pages_are_read_in_bounded_time(read, page: str) -> None:
     reading = read("hostile.html", page.encode())
 
     assert "needle" in reading.text
-    assert time.process_time() - started < 15
+    assert time.process_time() - started < 60
 
 
 def test_unclosed_paragraphs_are_not_depth() -> None:

@@ -216,7 +216,7 @@ def test_hostile_text_takes_linear_time(read, text: str) -> None:
 
     read("hostile.md", text.encode())
 
-    assert time.process_time() - started < 1.5
+    assert time.process_time() - started < 5
 
 
 def test_an_empty_file_is_empty(read) -> None:

@@ -391,7 +391,7 @@ def test_many_drawing_operations_are_no_text_and_take_bounded_time(read, make: S
     reading = read("plan.pdf", make.pdf(b"0 0 1 1 re f\n" * 300_000))
 
     assert reading.segments == ()
-    assert time.process_time() - started < 10
+    assert time.process_time() - started < 30
 
 
 def test_what_is_no_pdf_is_read_as_what_it_is_or_named(read) -> None:

@@ -97,7 +97,7 @@ def test_many_broken_quotes_do_not_take_quadratic_time() -> None:
     started = time.process_time()
 
     assert len(rows_of(text)) >= 15_000
-    assert time.process_time() - started < 3
+    assert time.process_time() - started < 10
 
 
 def test_a_field_of_50_megabytes_is_cut(read) -> None:

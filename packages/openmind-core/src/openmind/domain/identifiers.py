@@ -137,7 +137,7 @@ def _abbreviation(token: str) -> Identifier | None:
 
 def _version(token: str) -> Identifier | None:
     """Let `v1.0.21` and `1.0.21` be one, and `1.0` find both. A decimal number is the shortest of them."""
-    version = _VERSION.fullmatch(token)
+    version = _VERSION.fullmatch(token) if len(token) <= MAX_TOKEN else None
     if not version:
         return None
     number, rest = version.groups()
