@@ -79,7 +79,7 @@ def at_terminal(openmind, person: Path) -> Iterator[Callable[..., Terminal]]:
             cwd=str(openmind.folder),
             dimensions=(40, 100),
             encoding="utf-8",
-            timeout=60,
+            timeout=100,
         )
         started.append(child)
         return Terminal(child)
@@ -107,7 +107,7 @@ def until(openmind) -> Iterator[Callable[..., dict[str, Any]]]:
     """Waits for a background job to be in one of some states; a job that is left over is stopped."""
 
     def wait(*states: str) -> dict[str, Any]:
-        deadline = time.monotonic() + 90
+        deadline = time.monotonic() + 100
         while True:
             job = openmind.done("index", "status", "--once", "--json").object
             if job["state"] in states or time.monotonic() > deadline:
@@ -118,7 +118,7 @@ def until(openmind) -> Iterator[Callable[..., dict[str, Any]]]:
     yield wait
     if openmind.home.exists():
         openmind("index", "stop")
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             job = openmind("index", "status", "--once", "--json")
             if job.code or job.object["state"] in {"idle", "completed", "stopped", "failed"}:

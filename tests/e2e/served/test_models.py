@@ -2,10 +2,11 @@
 
 import re
 import sys
+import threading
 from pathlib import Path
 
 import pytest
-from lmstudio_server.steps import stall
+from lmstudio_server.steps import held, stall
 
 pytestmark = pytest.mark.e2e
 at_a_terminal = pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo-terminal")
@@ -106,7 +107,7 @@ def test_another_embedding_model_is_taken_in_beside_the_former_one(more_models, 
 @at_a_terminal
 def test_ctrl_c_while_a_model_loads_tells_how_far_the_server_is(more_models, server, at_terminal) -> None:
     before = (more_models.home / "config.toml").read_bytes()
-    server.script("/api/v1/models/load", stall(60))
+    server.script("/api/v1/models/load", stall(600))
 
     screen = at_terminal("models", "load", "text-embedding-acme", "embed-other")
     screen.sees("Loading the models")
@@ -122,7 +123,7 @@ def test_ctrl_c_while_a_model_loads_tells_how_far_the_server_is(more_models, ser
 @at_a_terminal
 def test_ctrl_c_while_the_chosen_model_loads_leaves_the_choice_as_it_was(more_models, server, at_terminal) -> None:
     before = (more_models.home / "config.toml").read_bytes()
-    server.script("/api/v1/models/load", stall(60))
+    server.script("/api/v1/models/load", stall(600))
 
     screen = at_terminal("models", "update", "--provider", "lmstudio", *("--embedding-model", "embed-other"),
                          *("--chat-model", "none"), *("--image-model", "none"))  # fmt: skip
@@ -201,7 +202,8 @@ def test_going_back_to_the_built_in_embedder_unloads_what_was_used(more_models, 
 
 
 def test_models_are_not_changed_under_a_job(more_models, server, person: Path, until) -> None:
-    server.studio.embed_s = 0.5
+    let_go = threading.Event()
+    server.always("/v1/embeddings", held(let_go))
     for number in range(150):
         (person / "Documents" / f"{number}.md").write_text(f"# Note {number}\n\n" + f"Sentence {number} again. " * 60)
     more_models.done("index", "start")
@@ -212,6 +214,7 @@ def test_models_are_not_changed_under_a_job(more_models, server, person: Path, u
     more_models("config", "set", "models.chat_model", "none").refused(1, "being indexed")
 
     more_models.done("index", "stop")
+    let_go.set()
     until("stopped")
     more_models.done("models", "update", "--yes", "--no-index")
 

@@ -4,9 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lmstudio_server import steps
 
 pytestmark = pytest.mark.e2e
 
+EMBED = "/v1/embeddings"
 FILES = 60
 
 
@@ -19,9 +21,9 @@ def many(configured, person: Path) -> None:
 
 @pytest.mark.usefixtures("many")
 def test_a_job_waits_for_its_server_and_goes_on(configured, server, until: Callable[..., dict[str, object]]) -> None:
-    server.studio.embed_s = 2.0
+    server.always(EMBED, steps.stall(600))
     configured.done("index", "start")
-    until("running")
+    server.wait_for(EMBED)
 
     server.stop()
 
@@ -29,7 +31,7 @@ def test_a_job_waits_for_its_server_and_goes_on(configured, server, until: Calla
     assert "does not answer" in str(waiting["error"])
     assert "59.md" in configured.done("search", "sentence 59").out
 
-    server.studio.embed_s = 0.0
+    server.always(EMBED, None)
     server.start()
     done = until("completed")
     assert done["error"] is None

@@ -110,7 +110,7 @@ def test_ctrl_c_at_any_question_changes_nothing(openmind, server, at_terminal, q
 
 def test_ctrl_c_while_a_model_loads_makes_no_memory(openmind, server, at_terminal) -> None:
     server.studio.models[0].instances.clear()
-    server.script("/api/v1/models/load", stall(60))
+    server.script("/api/v1/models/load", stall(600))
 
     screen = at_terminal("setup", "--base-url", server.base_url, "--provider", "lmstudio", "--yes")
     server.wait_for("/api/v1/models/load")

@@ -45,7 +45,7 @@ def test_s27_whatever_is_sent_is_answered_as_documented(fuzzed, mode) -> None:
         @given(case=operation.as_strategy(generation_mode=mode))
         @settings(deadline=None, max_examples=15, suppress_health_check=list(HealthCheck), database=None)
         def send(case: schemathesis.Case) -> None:
-            case.call_and_validate(headers=headers, checks=CHECKS, timeout=30)
+            case.call_and_validate(headers=headers, checks=CHECKS, timeout=100)
 
         if mode is GenerationMode.NEGATIVE and not (operation.body or operation.query or operation.path_parameters):
             continue  # there is nothing to get wrong

@@ -344,23 +344,24 @@ def test_files_are_indexed_in_the_background(world, api, body) -> None:
     assert api.post("/search", {"query": "heliotrope"}).json()["results"]
 
 
-def test_a_second_start_gives_the_active_job_and_stands_in_the_way(world, api) -> None:
+def test_a_second_start_gives_the_active_job_and_stands_in_the_way(world, api, held_worker) -> None:
     source = api.post("/sources", {"path": str(world.notes)}).json()
     first = api.post("/index/start").json()
 
     second = api.post("/index/start")
     removal = api.delete(f"/sources/{source['id']}")
     choice = api.put("/models/selection", {"embedding_model": "builtin"})
-    paused = api.post("/index/pause")
+    paused, resumed, stopped = (api.post(f"/index/{action}") for action in ("pause", "resume", "stop"))
+    held_worker()
 
     assert second.status_code == 202
     assert second.json()["job_id"] == first["job_id"]
     problem(removal, 409, "job.active")
     problem(choice, 409, "job.active")
-    assert paused.json()["state"] in {"pause_requested", "paused"}
-    assert api.post("/index/resume").status_code == 200
-    assert api.post("/index/stop").json()["state"] in {"stop_requested", "stopped"}
-    assert api.job_finished()["state"] in {"stopped", "completed"}
+    assert paused.json()["state"] == "pause_requested"
+    assert resumed.status_code == 200
+    assert stopped.json()["state"] == "stop_requested"
+    assert api.job_finished()["state"] == "stopped"
 
 
 def test_the_progress_of_indexing_comes_as_events(world, api, read_events) -> None:

@@ -8,7 +8,10 @@ import socket
 import subprocess
 import sys
 import threading
+import tracemalloc
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
 
@@ -171,7 +174,7 @@ def test_s2_the_token_is_asked_for_before_the_body_is_read(shared) -> None:
         f"POST /api/v1/search HTTP/1.1\r\nHost: localhost:{shared.port}\r\nContent-Type: application/json\r\n"
         "Content-Length: 900000\r\n\r\n"
     )
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=5) as connection:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=100) as connection:
         connection.sendall(request.encode())
 
         assert connection.recv(100).startswith(b"HTTP/1.1 401")
@@ -478,19 +481,21 @@ def test_s12_a_length_that_makes_no_sense_is_refused(shared, length) -> None:
     assert shared.raw(f"{head}\r\n".encode()).startswith((b"HTTP/1.1 400", b"HTTP/1.1 413"))
 
 
-def test_s12_memory_stays_flat_while_ten_megabytes_are_refused(shared) -> None:
+def test_s12_a_hundred_megabytes_are_refused_without_being_kept(shared) -> None:
     def chunks():
         yield b'{"query": "'
-        yield from itertools.repeat(b"x" * 65_536, 160)
+        yield from itertools.repeat(b"x" * 65_536, 1_600)
 
-    process = psutil.Process()
     headers = {"Content-Type": "application/json"}
-    shared.post("/search", content=chunks(), headers=headers)
-    before = process.memory_info().rss
-    for _ in range(5):
-        assert shared.post("/search", content=chunks(), headers=headers).status_code == 413
+    tracemalloc.start()
+    try:
+        refused = shared.post("/search", content=chunks(), headers=headers)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
 
-    assert process.memory_info().rss - before < 10_000_000
+    assert refused.status_code == 413
+    assert most < 50_000_000
 
 
 # S13 concurrency: eight asks in tests/live/test_streams.py
@@ -780,7 +785,7 @@ def test_s23_everything_in_the_home_is_its_owner_s(tmp_path) -> None:
     home = tmp_path / "home"
     command = ["sh", "-c", 'umask 0; exec "$0" -m openmind_cli serve --port 0', sys.executable]
     environment = {**os.environ, "OPENMIND_HOME": str(home)}
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process, ending(process):
         assert process.stdout is not None
         port = int(re.search(r":(\d+)", process.stdout.readline())[1])
         token = TokenFile(home / "api_token").read()
@@ -788,20 +793,36 @@ def test_s23_everything_in_the_home_is_its_owner_s(tmp_path) -> None:
         notes = tmp_path / "notes"
         notes.mkdir()
         (notes / "a.md").write_text("Turbine blades turn.")
-        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, trust_env=False) as http:
+        with httpx.Client(base_url=f"http://127.0.0.1:{port}", headers=headers, trust_env=False, timeout=100) as http:
             http.post("/api/v1/sources", json={"path": str(notes)})
             http.post("/api/v1/index/start")
             with http.stream("GET", "/api/v1/index/events") as response:
                 response.read()
             http.post("/api/v1/search", json={"query": "turbine"})
-            loose = [
-                f"{path} {path.stat().st_mode:o}"
-                for path in [home, *home.rglob("*")]
-                if path.exists() and path.stat().st_mode & 0o077
-            ]
+            found = modes_below(home)
         process.terminate()
-        assert process.wait(20) == 0
-    assert loose == []
+        assert process.wait(60) == 0
+    assert len(found) > 10
+    assert [(path, f"{mode:o}") for path, mode in found.items() if mode & 0o077] == []
+
+
+@contextmanager
+def ending(process: subprocess.Popen[str]) -> Iterator[None]:
+    """End a process when a test fails."""
+    try:
+        yield
+    finally:
+        process.kill()
+
+
+def modes_below(home: Path) -> dict[str, int]:
+    """The modes of a folder and all that is in it; what is taken away meanwhile has none."""
+    found = {}
+    for folder, _, files in os.walk(home):
+        for path in (Path(folder), *(Path(folder, name) for name in files)):
+            with suppress(FileNotFoundError):
+                found[str(path)] = path.stat().st_mode
+    return found
 
 
 # S24 exclusions

@@ -35,7 +35,7 @@ def page(world, monkeypatch):
 def run(api, script: str) -> str:
     assert SETUP is not None
     whole = f"set -euo pipefail\n{SETUP[1]}\n{script}".replace("8765", str(api.port))
-    return subprocess.run(["bash", "-c", whole], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(["bash", "-c", whole], capture_output=True, text=True, check=True, timeout=100).stdout
 
 
 def check(shown: object, found: object, where: str = "$") -> None:
@@ -79,7 +79,7 @@ def test_the_client_in_twenty_lines_works_while_the_token_is_rotated(page, world
     from openmind.adapters.token_file import TokenFile
 
     for _ in range(2):
-        printed = subprocess.run(["node", str(script)], capture_output=True, text=True, timeout=60, check=False)
+        printed = subprocess.run(["node", str(script)], capture_output=True, text=True, timeout=100, check=False)
         assert printed.returncode == 0, printed.stderr
         assert printed.stdout.startswith("ok rent.md\nmeta ")
         assert "\ndone " in printed.stdout

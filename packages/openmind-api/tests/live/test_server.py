@@ -2,7 +2,6 @@
 
 import json
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
@@ -42,7 +41,7 @@ def test_a_request_in_flight_keeps_the_configuration_it_began_with(world, slow, 
         world.configure(chat=None)
         assert api.get("/status").json()["chat_model"] is None
         slow.go_on.set()
-        answered = asked.result(20).json()
+        answered = asked.result().json()
         later = api.post("/ask", {"question": "What about the rent increase?"}).json()
 
     assert (answered["state"], answered["answer"]) == ("answered", "First last [1].")
@@ -126,19 +125,21 @@ def test_a_body_of_exactly_one_mebibyte_is_read(shared) -> None:
 
 
 def test_a_client_that_never_finishes_its_request_is_given_up(world, monkeypatch) -> None:
-    monkeypatch.setattr(PromptProtocol, "request_s", 0.3)
     with world.served() as api:
+        monkeypatch.setattr(PromptProtocol, "request_s", 0.3)
         for begun in (
             b"",
             b"GET /health HT",
             b"POST /api/v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n{",
         ):
-            with socket.create_connection(("127.0.0.1", api.port), timeout=5) as connection:
-                began = time.monotonic()
+            with (
+                socket.create_connection(("127.0.0.1", api.port), timeout=100) as connection,
+                suppress(ConnectionError),  # a slow machine may send when it was given up already
+            ):
                 connection.sendall(begun)
                 while connection.recv(1_000):
                     pass
-                assert time.monotonic() - began < 4
+        monkeypatch.undo()
         assert api.http.get("/health").status_code == 200
 
 
@@ -210,6 +211,8 @@ def test_what_is_no_http_is_400_like_every_other_failure(shared, version) -> Non
 
 
 def test_a_body_that_turns_to_nonsense_is_one_request_that_failed(shared, waited) -> None:
+    earlier = shared.get("/status").headers["x-request-id"]
+    waited(lambda: any(line.get("request_id") == earlier for line in shared.world.log))
     before = len(shared.world.log)
     head = shared.head("POST /api/v1/search", "Transfer-Encoding: chunked", "Content-Type: application/json")
 
@@ -224,7 +227,7 @@ def test_a_body_that_turns_to_nonsense_is_one_request_that_failed(shared, waited
 
 def test_a_body_that_turns_to_nonsense_after_the_answer_ends_the_connection_quietly(shared, caplog) -> None:
     head = shared.head("POST /api/v1/search", "Transfer-Encoding: chunked", token=False)
-    with socket.create_connection(("127.0.0.1", shared.port), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=100) as connection:
         connection.sendall(f"{head}\r\n".encode())
         assert connection.recv(65_536).startswith(b"HTTP/1.1 401")
         connection.sendall(b"zz\r\n")
@@ -242,18 +245,17 @@ def test_the_server_ends_when_it_is_not_the_only_one_of_its_home_any_more(world)
         assert api.get("/status").status_code == 200
         (world.home / "serve.lock").unlink()
 
-        api.thread.join(60)
+        api.thread.join(100)
 
         assert not api.thread.is_alive()
 
 
 def test_the_server_ends_while_clients_are_connected_but_idle(world) -> None:
-    with world.served() as api:
-        client = httpx.Client(base_url=api.url, trust_env=False)
+    with world.served() as api, httpx.Client(base_url=api.url, trust_env=False, timeout=100) as client:
         client.get("/health")
-        began = time.monotonic()
+        api.server.config.timeout_graceful_shutdown = None  # it would wait for ever, if it waited for them
         api.server.should_exit = True
-    took = time.monotonic() - began
-    client.close()
 
-    assert took < 5
+        api.thread.join(60)
+
+        assert not api.thread.is_alive()

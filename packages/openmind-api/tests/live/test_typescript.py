@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ def node(code: str, port: int, *arguments: str) -> list[object]:
         ["node", "--input-type=module", "--eval", script, "--", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
     assert found.returncode == 0, found.stderr
@@ -180,16 +181,21 @@ def test_it_manages_sources_indexing_and_models(world, api) -> None:
     assert found == [["completed", 3], "completed", "builtin", 1, 1, False, 3, "job.not_found"]
 
 
-def test_leaving_the_loop_stops_the_model(world, slow, waited) -> None:
+def test_leaving_the_loop_stops_the_model(world, slow, waited, tmp_path) -> None:
     code = """
+        import { existsSync } from "node:fs";
         for await (const { event } of openmind.askStream("What about the rent increase?")) if (event === "delta") break;
+        while (!existsSync(process.argv.at(-1))) await new Promise((resolve) => setTimeout(resolve, 20));
         print("left");
-        await new Promise((resolve) => setTimeout(resolve, 1500));
     """
-    with world.served() as api:
-        assert node(code, api.port) == ["left"]
-        [stream] = slow.streams
-        assert stream.closed.is_set()
+    with world.served() as api, ThreadPoolExecutor(1) as pool:
+        ran = pool.submit(node, code, api.port, str(tmp_path / "seen"))
+        try:
+            waited(lambda: slow.streams and slow.streams[0].closed.is_set())
+            assert not ran.done()  # it was not the end of the program
+        finally:
+            (tmp_path / "seen").touch()
+        assert ran.result() == ["left"]
         waited(lambda: api.server.application.asks.slots.taken == 0)
 
 
