@@ -28,7 +28,9 @@ from openmind.domain.ids import JobId, new_job_id
 from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState, ProcessMark
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="faults are made with the means of Linux")
-PATIENCE_S = 60
+PATIENCE_S = 240
+WRITES_S = 1.0
+"""For this long another program goes on writing the catalog, beside a job that wants to start."""
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1
 
 
@@ -41,15 +43,18 @@ class Here:
 
 @attrs.define
 class Elsewhere:
-    """A launcher that lets a fault happen in the worker's process, before it begins."""
+    """A launcher that lets a fault happen in the worker's process, before it begins or in the midst of its work."""
 
     home: Path
     fault: Callable[[], object] | None = None
+    patch: str = ""
+    """Python that the worker runs first."""
     process: subprocess.Popen[bytes] | None = None
 
     def launch(self, job_id: JobId) -> ProcessMark:
+        program = f"import sys\n{self.patch}\nfrom openmind.worker import main\nsys.exit(main(sys.argv[1:]))"
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "openmind.worker", "--job-id", job_id],
+            [sys.executable, "-c", program, "--job-id", job_id],
             env={**os.environ, "OPENMIND_HOME": str(self.home)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -160,19 +165,19 @@ def test_a_home_that_may_not_be_written_any_more_ends_the_job_and_stays_searchab
         assert found(memory) == before
 
 
-def test_a_catalog_that_somebody_writes_for_three_seconds_delays_a_start_and_no_look(place: Place) -> None:
+def test_a_catalog_that_somebody_else_writes_delays_a_start_and_no_look(place: Place) -> None:
     with place.memory() as memory:
         assert place.work(memory).state is JobState.COMPLETED
         other = sqlite3.connect(place.home / "openmind.sqlite", isolation_level=None, check_same_thread=False)
         other.execute("BEGIN IMMEDIATE")
-        release = threading.Timer(3.0, lambda: other.execute("ROLLBACK"))
-        release.start()
 
         assert memory.jobs.current().state is JobState.COMPLETED
         assert memory.status().indexed_files == 5
         assert len(memory.jobs.history()) == 1
         assert len(found(memory)) == 5
-        assert release.is_alive(), "looking took longer than the other one wrote"
+
+        release = threading.Timer(WRITES_S, lambda: other.execute("ROLLBACK"))
+        release.start()
         assert place.work(memory).state is JobState.COMPLETED
 
         release.join()
@@ -232,12 +237,20 @@ def test_of_two_workers_of_one_job_exactly_one_works(place: Place) -> None:
             assert (len(worked), len(kept_out)) == (1, 1)
 
 
+STORE_THAT_HANGS = """
+import threading
+from openmind_stores.lance.chunk_store import LanceChunkStore
+
+LanceChunkStore.fold = lambda *_: threading.Event().wait()
+"""
+
+
 def test_a_worker_that_is_killed_leaves_no_helper_and_no_lock(place: Place) -> None:
     place.write(350)  # enough that files are prepared in processes of their own
     for number in range(20):
         (place.notes / f"{number}.html").write_text(f"<p>heliotrope {number}</p>")
     with place.memory() as memory:
-        launcher = Elsewhere(place.home)
+        launcher = Elsewhere(place.home, patch=STORE_THAT_HANGS)
         place.start(memory, launcher)
         worker = psutil.Process(launcher.process.pid)
         until(lambda: worker.children(recursive=True))
@@ -254,19 +267,39 @@ def test_a_worker_that_is_killed_leaves_no_helper_and_no_lock(place: Place) -> N
         assert memory.status().indexed_files == 370
 
 
-def test_a_process_that_reads_and_is_killed_costs_its_file_and_no_other(place: Place) -> None:
+ANSWERS_THAT_WAIT = """
+import time
+from pathlib import Path
+from openmind.adapters.worker_process import WorkerProcess
+
+receive, asked, go_on = WorkerProcess.receive, Path({asked!r}), Path({go_on!r})
+
+def receive_later(process):
+    asked.touch()
+    while not go_on.exists():
+        time.sleep(0.01)
+    return receive(process)
+
+WorkerProcess.receive = receive_later
+"""
+"""Nobody takes what a reader answers, until the test says so."""
+
+
+def test_a_process_that_reads_and_is_killed_costs_its_file_and_no_other(place: Place, tmp_path: Path) -> None:
     for number in range(30):
         (place.notes / f"{number}.html").write_text("<p>heliotrope</p>" + f"<p>w{number} " * 3_000)
     with place.memory() as memory:
-        launcher = Elsewhere(place.home)
+        asked, go_on = tmp_path / "asked", tmp_path / "go-on"
+        launcher = Elsewhere(place.home, patch=ANSWERS_THAT_WAIT.format(asked=str(asked), go_on=str(go_on)))
         place.start(memory, launcher)
-        worker = psutil.Process(launcher.process.pid)
-        until(lambda: worker.children())  # formats are taken apart there; plain text is read by the worker itself
+        until(asked.exists)  # formats are taken apart there; plain text is read by the worker itself
 
-        readers = worker.children()
+        readers = psutil.Process(launcher.process.pid).children()
         for reader in readers:
             reader.kill()
+        go_on.touch()
 
+        assert readers
         assert "Traceback" not in launcher.ended()
         ended = memory.jobs.current()
         assert ended.state is JobState.COMPLETED
