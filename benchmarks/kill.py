@@ -29,7 +29,9 @@ LONGEST_S = 1.0
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=500, help="how many runs are killed at least, in all")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="stop after this long all the same")
+    parser.add_argument(
+        "--seconds", type=float, default=float("inf"), help="stop after this long and a kill all the same"
+    )
     parser.add_argument("--no-steps", action="store_true", help="leave out the kills at numbered steps")
     parser.add_argument("--again", type=float, default=0.3, help="chance that a run that recovers is killed, too")
     parser.add_argument("--seed", type=int, default=time.time_ns())
@@ -44,7 +46,7 @@ def main() -> int:
             number = 0
             while not arguments.no_steps and world.round_at_step(number := number + 1):
                 tell(arguments, world)
-            while world.kills < arguments.kills and time.monotonic() - started < arguments.seconds:
+            while world.kills < arguments.kills and (not world.kills or time.monotonic() - started < arguments.seconds):
                 world.round_at_random(LONGEST_S, again=arguments.again)
                 tell(arguments, world)
         world.settle()

@@ -59,7 +59,7 @@ def test_indexing_searching_asking_and_status_make_no_socket_in_any_process(tmp_
         [sys.executable, "-c", FILTERED + WORK, str(SOCKET), str(tmp_path / "home"), str(SAMPLES)],
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=1_800,
         check=False,
     )
 

@@ -139,7 +139,7 @@ def wrong(memory, versions: dict[int, int]) -> list[object]:
     ]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1_900)
 def test_nothing_is_lost_doubled_or_mixed_in_a_memory_that_is_large_and_in_disorder(tmp_path: Path) -> None:
     world = World(tmp_path)
     for file in range(FILES):

@@ -11,6 +11,7 @@ import resource
 import sqlite3
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -25,8 +26,8 @@ RIVALS = 20
 NOBODY = 65_534
 ROOM = 36_000
 """Bytes that are left: enough for a reader's bookkeeping."""
-LOCKED_S = 3.0
-PATIENCE_S = 120.0
+LOCKED_S = 1.0
+PATIENCE_S = 240.0
 
 
 @attrs.define
@@ -118,28 +119,25 @@ def twenty_runs_at_once(world: World) -> None:
     codes = {pid: wait(pid) for pid in rivals}
     messages = {int(path.name): path.read_text() for path in told.iterdir()}
     [winner] = set(rivals) - messages.keys() or {0}
-    if any(codes.values()) or not all(str(winner) in message for message in messages.values()):
+    # Whoever comes in the moment before the winner has written down who it is hears of another process.
+    named = (f"the process {winner} ", "another process ")
+    if any(codes.values()) or not all(message.lower().startswith(named) for message in messages.values()):
         world.violations.append(f"twenty at once: {codes}, {winner}, {sorted(set(messages.values()))}")
     world.must("after twenty at once", lambda: everything_is_found(world))
 
 
 def a_catalog_that_another_program_locks(world: World) -> None:
-    ready = world.base / "locked"
-
-    def lock() -> None:
-        connection = sqlite3.connect(world.home / "openmind.sqlite", isolation_level=None)
-        connection.execute("BEGIN IMMEDIATE")
-        ready.touch()
-        time.sleep(LOCKED_S)
-        connection.execute("COMMIT")
-        os._exit(0)
+    def index_beside_the_other() -> None:
+        # A connection of this very process: one that is held up itself is given no longer to let go.
+        other = sqlite3.connect(world.home / "openmind.sqlite", isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        release = threading.Timer(LOCKED_S, lambda: other.execute("COMMIT"))
+        release.start()
+        everything_is_found(world)
+        release.join()
 
     world.change()
-    locker = fork(lock)
-    while not ready.exists():
-        time.sleep(0.02)
-    world.must("a locked catalog", lambda: everything_is_found(world))
-    wait(locker)
+    world.must("a locked catalog", index_beside_the_other)
 
 
 def a_folder_that_goes_between_runs(world: World) -> None:

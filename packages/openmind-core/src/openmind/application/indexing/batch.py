@@ -168,10 +168,12 @@ class OpenBatch:
             with self.catalog.writing() as session:
                 session.abandon(generations, at=0.0)
             raise
-        at = time.time()
         indexed_at = self.now().isoformat()
         live = self.targets.live.table.id
         with self.catalog.writing() as session:
+            at = (
+                time.time()
+            )  # not before it may write: the grace of what it replaces begins when nobody sees that any more
             _keep_texts(session, entries)
             session.publish(
                 [
