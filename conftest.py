@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # Whoever runs the suite sees what everybody saw; `--hypothesis-profile=default` looks for new counter-examples.
-settings.register_profile("same", derandomize=True)
+# What a slow machine takes for an example says nothing.
+settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
 
 

@@ -7,7 +7,7 @@ from openmind.testing.fakes.catalog import MemoryCatalog
 class TestMemoryCatalog(CatalogContract):
     @pytest.fixture
     def catalog(self) -> Catalog:
-        return MemoryCatalog()
+        return MemoryCatalog(timeout_s=60)
 
     @pytest.fixture
     def impatient_catalog(self) -> Catalog:

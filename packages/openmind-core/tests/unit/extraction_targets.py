@@ -31,7 +31,8 @@ def scripted(setup: Mapping[str, object]) -> Handler:
         for name, way in ways.items():
             info = ExtractorInfo(name=name.replace(" ", "-"), version=1, extensions=frozenset({".x"}))
             registry.add(info, partial(Scripted, way))
-    registry.add_ocr("slow-eyes", lambda config: SlowEyes())
+    registry.add_ocr("plain-eyes", lambda config: PlainEyes())
+    registry.add_ocr("stuck-eyes", lambda config: StuckEyes())
     registry.add_ocr("broken-eyes", _broken_eyes)
     registry.add_ocr("sharp-eyes", lambda config: SharpEyes())
     backend = cast(dict[str, str], setup["ocr"])["backend"]
@@ -47,13 +48,20 @@ class Scripted:
         return self.way(blob, self.tools)
 
 
-class SlowEyes:
-    name = "slow-eyes"
+class PlainEyes:
+    name = "plain-eyes"
     revision = "1"
 
     def read(self, page: PageImage) -> OcrText:
-        time.sleep(0.8)
         return OcrText(text="seen")
+
+
+class StuckEyes(PlainEyes):
+    name = "stuck-eyes"
+
+    def read(self, page: PageImage) -> OcrText:
+        time.sleep(600)
+        return super().read(page)
 
 
 class SharpEyes:
@@ -70,7 +78,7 @@ class SharpEyes:
         return OcrText(text=f"page {page.pixels.decode()}, {self.asked}. look", confidence=0.5, warning="blurred")
 
 
-def _broken_eyes(config: ExtractionConfig) -> SlowEyes:
+def _broken_eyes(config: ExtractionConfig) -> PlainEyes:
     raise OSError("libGL.so.1: cannot open shared object file")
 
 
@@ -139,10 +147,8 @@ def _talk(blob: Blob, tools: ExtractionTools) -> Parts:
 
 def _swell(blob: Blob, tools: ExtractionTools) -> Parts:
     yield Segment(text="page one")
-    held = []
-    for _ in range(500):
-        held.append(b"x" * 10_000_000)
-        time.sleep(0.01)  # whoever looks on has the time to see it, while it costs little processor time
+    held = b"x" * 200_000_000
+    time.sleep(600)  # until somebody looks on
     yield Segment(text=str(len(held)))
 
 

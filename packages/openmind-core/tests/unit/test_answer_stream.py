@@ -1,7 +1,6 @@
 """An answer that one thread reads and another ends."""
 
 import threading
-import time
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -21,7 +20,7 @@ class Patient:
 
     def __next__(self) -> AnswerText:
         self.waiting.set()
-        self.hung_up.wait(20)
+        self.hung_up.wait(120)
         raise StopIteration
 
     def close(self) -> None:
@@ -86,15 +85,13 @@ def test_another_thread_ends_the_wait_for_a_word() -> None:
     found: list[AnswerText] = []
     reader = threading.Thread(target=lambda: found.extend(stream))
     reader.start()
-    assert words.waiting.wait(10)
+    assert words.waiting.wait(60)
 
-    began = time.monotonic()
     stream.close()
-    closing = time.monotonic() - began
-    reader.join(10)
+    assert words.hung_up.is_set(), "else closing would wait for the next word"
+    reader.join(60)
 
     assert not reader.is_alive()
-    assert closing < 1
     assert [event.text for event in found] == ["begun "]
     assert closed == ["events"]
 
@@ -106,7 +103,7 @@ def test_a_plain_generator_ends_with_its_next_word() -> None:
     def words() -> Iterator[AnswerText]:
         try:
             waiting.set()
-            go_on.wait(10)
+            go_on.wait(60)
             yield AnswerText("one")
             yield AnswerText("two")
         finally:
@@ -116,12 +113,12 @@ def test_a_plain_generator_ends_with_its_next_word() -> None:
     found: list[AnswerText] = []
     reader = threading.Thread(target=lambda: found.extend(stream))
     reader.start()
-    assert waiting.wait(10)
+    assert waiting.wait(60)
 
     stream.close()
     assert closed == []
     go_on.set()
-    reader.join(10)
+    reader.join(60)
 
     assert closed == ["words", "events"]
     assert [event.text for event in found] == ["begun ", "one"]

@@ -35,7 +35,7 @@ MakeReader = Callable[..., ExtractionWorkers]
 
 
 def reader_in(folder: Path, *, backend: str, **options: Any) -> ExtractionWorkers:
-    tight = Limits(wall_s=60, cpu_s=1, memory_bytes=250 * MEGABYTE, output_bytes=128 * MEGABYTE)
+    tight = Limits(wall_s=120, cpu_s=1, memory_bytes=150 * MEGABYTE, output_bytes=128 * MEGABYTE)
     return ExtractionWorkers(
         config=ExtractionConfig(ocr=OcrConfig(backend=backend)),
         folder=folder,
@@ -67,7 +67,7 @@ def make_reader(tmp_path: Path, targets: None) -> Iterator[MakeReader]:
     temporary.mkdir()
     made: list[ExtractionWorkers] = []
 
-    def make(*, backend: str = "slow-eyes", **options: Any) -> ExtractionWorkers:
+    def make(*, backend: str = "plain-eyes", **options: Any) -> ExtractionWorkers:
         made.append(reader_in(temporary, backend=backend, **options))
         return made[-1]
 
@@ -212,7 +212,7 @@ def test_swelling_keeps_what_was_read(reader: ExtractionWorkers, file: Path) -> 
     outcome = read(reader, file, "swell")
 
     assert texts(outcome) == ["page one"]
-    assert "250 MB of memory" in facts(outcome).note
+    assert "150 MB of memory" in facts(outcome).note
 
 
 def test_a_file_that_cannot_be_read_says_why_and_costs_no_worker(reader: ExtractionWorkers, file: Path) -> None:
@@ -250,7 +250,7 @@ def test_an_extractor_that_panics_fails_its_file_and_not_its_process(reader: Ext
     assert facts(read(reader, file, "pages")).metadata["pid"] == before
 
 
-@pytest.mark.parametrize(("way", "told"), [("acme-loop", "processor time"), ("acme-swell", "250 MB of memory")])
+@pytest.mark.parametrize(("way", "told"), [("acme-loop", "processor time"), ("acme-swell", "150 MB of memory")])
 def test_an_extractor_of_another_package_that_is_ended_is_named(
     make_reader: MakeReader, file: Path, way: str, told: str
 ) -> None:
@@ -321,18 +321,21 @@ def test_what_no_database_takes_is_replaced(reader: ExtractionWorkers, file: Pat
     assert facts(outcome).metadata == {"k\ufffd": ["\ufffd", None, "3 bytes"]}
 
 
-def test_ocr_has_time_for_each_page(reader: ExtractionWorkers, file: Path) -> None:
-    reader.limits = lambda size: Limits(wall_s=2, cpu_s=2, slow=Limits(wall_s=20))
+def test_recognition_has_limits_of_its_own(make_reader: MakeReader, file: Path) -> None:
+    reader = make_reader(size=1, backend="stuck-eyes")
+    reader.limits = lambda size: Limits(wall_s=600, slow=Limits(wall_s=0.5))
 
     outcome = read(reader, file, "scan")
 
-    assert texts(outcome) == ["seen"] * 3
-    assert facts(outcome).metadata["engine"] == "slow-eyes"
+    assert outcome.document is None
+    assert "too long" in outcome.message
 
 
 def test_ocr_that_is_off_for_a_source_is_not_there(reader: ExtractionWorkers, file: Path) -> None:
     assert facts(read(reader, file, "scan", ocr=False)).reason is FileReason.NEEDS_OCR
-    assert texts(read(reader, file, "scan", ocr=True)) == ["seen"] * 3
+    recognised = read(reader, file, "scan", ocr=True)
+    assert texts(recognised) == ["seen"] * 3
+    assert facts(recognised).metadata["engine"] == "plain-eyes"
 
 
 def test_each_recognised_page_is_told_before_the_file_is_done(make_reader: MakeReader, file: Path) -> None:

@@ -42,18 +42,23 @@ def _loop(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
 
 
 def _sleep(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
-    started = time.monotonic()
     time.sleep(float(str(request.message["seconds"])))
-    yield {"from": started, "to": time.monotonic()}, b""
+    yield {"slept": True}, b""
+
+
+def _meet(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
+    """Wait until so many workers are there."""
+    folder = Path(str(request.message["folder"]))
+    (folder / f"{os.getpid()}").touch()
+    while len(list(folder.iterdir())) < int(str(request.message["number"])):
+        time.sleep(0.01)
+    yield {}, b""
 
 
 def _swell(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
-    held = []
-    while True:
-        held.append(b"x" * 10_000_000)
-        time.sleep(0.01)
-        if len(held) > 200:
-            yield {}, b""
+    held = b"x" * 300_000_000
+    time.sleep(600)  # until somebody looks on
+    yield {"held": len(held)}, b""
 
 
 def _allocate(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
@@ -114,14 +119,15 @@ def _run_out(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
 def _ocr(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
     request.slow()
     for page in range(int(str(request.message["pages"]))):
-        time.sleep(float(str(request.message["seconds"])))
+        while not Path(str(request.message["until"])).exists():
+            time.sleep(0.01)
         yield {"page": page}, b""
 
 
 def _leave_a_child(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
-    pid = os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "60")
+    pid = os.spawnlp(os.P_NOWAIT, "sleep", "sleep", "600")
     yield {"pid": pid}, b""
-    time.sleep(60)
+    time.sleep(600)
 
 
 def _terminate(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
@@ -147,6 +153,7 @@ WAYS = {
     "abort": _abort,
     "loop": _loop,
     "sleep": _sleep,
+    "meet": _meet,
     "swell": _swell,
     "allocate": _allocate,
     "flood": _flood,

@@ -9,7 +9,7 @@ from openmind_stores.sqlite.catalog import SqliteCatalog
 class TestSqliteCatalog(CatalogContract):
     @pytest.fixture
     def catalog(self, tmp_path: Path) -> Catalog:
-        catalog = SqliteCatalog(tmp_path)
+        catalog = SqliteCatalog(tmp_path, lock_timeout_s=60)
         catalog.initialise(written_by=lambda: "0.1.0")
         return catalog
 

@@ -12,6 +12,7 @@ from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, 
 from openmind.testing.fakes.chunk_store import MemoryChunkStore
 from openmind_stores.lance.chunk_store import LanceChunkStore
 
+WHATEVER_IT_TAKES = (HealthCheck.function_scoped_fixture, HealthCheck.too_slow)
 FOLDERS = ("/a", "/a'b", "/a%", "/a_", '/a"', "/a\\", "/数据", "/a b", "/A", "/a\n", "/a;--", "/a%%/b")
 EXTENSIONS = (".txt", ".TXT", ".md", "", ".o'k", ".数")
 SOURCES = ("src_a", "src'b", "src_c", "SRC_A", "")
@@ -59,7 +60,7 @@ FILTERS = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=150, suppress_health_check=WHATEVER_IT_TAKES)
 @given(where=FILTERS)
 def test_filters_mean_the_same_as_in_memory(stores: tuple[ChunkStore, ChunkStore], where: ChunkFilter) -> None:
     lance, memory = (ask(store, "alpha", vector=unit(0, 1, 0), where=where, limit=500) for store in stores)
@@ -75,7 +76,7 @@ TERMS = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=150, suppress_health_check=WHATEVER_IT_TAKES)
 @given(terms=TERMS, phrases=st.lists(TERMS.map(tuple), max_size=2), prefix=st.none() | st.text(max_size=6))
 def test_no_words_and_no_folder_are_an_error(
     stores: tuple[ChunkStore, ChunkStore], terms: list[str], phrases: list[tuple[str, ...]], prefix: str | None

@@ -1,9 +1,9 @@
-"""What the worker processes of these tests run: it writes a line now and then, so that one can see it go on."""
+"""What the worker processes of these tests run: it writes a line now and then, so that one can see it go on,
+until it is told that there are enough."""
 
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
 
 from openmind.adapters.worker_main import Handler, Reply, Request
 
@@ -13,9 +13,11 @@ EVERY_S = 0.02
 def ticking(_: Mapping[str, object]) -> Handler:
     def handle(request: Request) -> Iterator[Reply]:
         path = Path(str(request.message["path"]))
-        for _ in range(int(cast(float, request.message["seconds"]) / EVERY_S)):
+        while True:
             with path.open("a") as file:
                 file.write("tick\n")
+            if path.with_suffix(".enough").exists():
+                break
             time.sleep(EVERY_S)
         yield {}, b""
 
