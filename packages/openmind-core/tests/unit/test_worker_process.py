@@ -194,6 +194,23 @@ def test_a_caller_that_waits_is_asked_whether_it_still_wants_to(pool: WorkerPool
     assert_still_works(pool)
 
 
+def test_what_is_given_up_while_its_worker_starts_is_never_begun(make_pool: MakePool, tmp_path: Path) -> None:
+    ready, traces = tmp_path / "ready", tmp_path / "traces"
+    traces.mkdir()
+    pool = make_pool(target="worker_targets:late", setup={"until": str(ready)})
+
+    def lose_patience() -> None:
+        if pool._lanes[0].worker:
+            raise LookupError("enough")
+
+    with pytest.raises(LookupError, match="enough"):
+        next(pool.run([job("meet", folder=str(traces), number=1)], while_waiting=lose_patience))
+    ready.touch()
+
+    assert_still_works(pool)
+    assert list(traces.iterdir()) == []
+
+
 def test_an_error_of_the_callers_own_iterator_comes_through(pool: WorkerPool) -> None:
     def jobs() -> Iterator[Job]:
         yield job("echo", n=1)

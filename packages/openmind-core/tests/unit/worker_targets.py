@@ -17,6 +17,13 @@ def obedient(setup: Mapping[str, object]) -> Handler:
     return handle
 
 
+def late(setup: Mapping[str, object]) -> Handler:
+    """Be ready when there is a file."""
+    while not Path(str(setup["until"])).exists():
+        time.sleep(0.01)
+    return obedient(setup)
+
+
 def broken_setup(setup: Mapping[str, object]) -> Handler:
     raise RuntimeError("no such thing here")
 

@@ -104,9 +104,13 @@ class JobQueue:
         is_held_back = self._done_bytes >= self.max_bytes and self.pending[0].number != self._next
         return None if is_held_back else self.pending[0]
 
+    def is_over(self, ticket: Ticket) -> bool:
+        """Whether nobody waits for a job any more."""
+        return ticket.run != self._run
+
     def deliver(self, ticket: Ticket, outcome: Outcome) -> None:
         """Hand in a result."""
-        if ticket.run == self._run:
+        if not self.is_over(ticket):
             self._done[ticket.number] = outcome
             self._bytes += outcome.size - ticket.weight
             self._done_bytes += outcome.size
@@ -114,7 +118,7 @@ class JobQueue:
 
     def give_back(self, tickets: Iterable[Ticket]) -> None:
         """Return jobs that were taken, in their order, and not done."""
-        self.pending.extendleft(ticket for ticket in reversed(list(tickets)) if ticket.run == self._run)
+        self.pending.extendleft(ticket for ticket in reversed(list(tickets)) if not self.is_over(ticket))
         self.changed.notify_all()
 
     def fail(self, error: WorkersUnavailable) -> None:

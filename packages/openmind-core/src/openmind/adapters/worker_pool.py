@@ -157,7 +157,7 @@ class WorkerPool:
                 return
             self.queue.begin()
             for lane in self._lanes:
-                if lane.worker and lane.worker.is_busy:
+                if lane.worker and lane.under_way:
                     lane.worker.kill()
 
     # The side of the threads: one for each worker, one that watches them.
@@ -213,7 +213,7 @@ class WorkerPool:
             self._discard(lane)
 
     def _start(self, lane: _Lane) -> bool:
-        """Start a lane's worker; when it cannot be, its jobs go back into the queue."""
+        """Start a lane's worker; False when it has nothing to do. Where it fails, its jobs go back into the queue."""
         try:
             lane.worker = WorkerProcess.start(self.plan)
             if self._closing.is_set():
@@ -228,7 +228,9 @@ class WorkerPool:
             with self.queue.changed:
                 if self._held:
                     lane.worker.suspend()
-            return True
+                if any(map(self.queue.is_over, lane.under_way)):  # given up while the worker started
+                    lane.under_way.clear()
+            return bool(lane.under_way)
         lane.failed_starts += 0 if lane.worker and lane.worker.was_ended else 1
         self._discard(lane)
         self._give_back(lane)
