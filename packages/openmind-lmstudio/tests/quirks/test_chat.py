@@ -1,6 +1,7 @@
 """What LM Studio does with questions: each test names the quirk that it plays."""
 
 import json
+import threading
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -482,13 +483,26 @@ def test_how_far_a_load_and_the_reading_of_the_prompt_are_is_passed_on(
 
 def test_a_slow_reader_is_no_silent_server(server: ScriptedServer, connect: Any) -> None:
     provider = provider_of(server, connect(idle_s=0.2))
-    dry = (said("It "), said("is "), said("dry."), ended(message("It is dry.")))
-    # In one piece: the server has said all of it while the reader rests.
-    server.always(CHAT, steps.events(b"".join(b"data: %s\n\n" % json.dumps(event).encode() for event in dry)))
+    rested, spoken_out = threading.Event(), threading.Event()
+
+    def patient(exchange: Any) -> None:
+        exchange.begin_stream()
+        exchange.event(said("It is"))
+        rested.wait(60)
+        rest = (said(" dry."), ended(message("It is dry.")))
+        try:
+            exchange.write(b"".join(b"data: %s\n\n" % json.dumps(event).encode() for event in rest))
+        finally:
+            spoken_out.set()
+        exchange.end_stream()
+
+    server.always(CHAT, patient)
     stream = provider.answerer("acme/chat").stream(PROMPT)
 
     next(stream)
     time.sleep(0.5)
+    rested.set()
+    assert spoken_out.wait(60)  # nothing is waited for when the reader goes on
 
     assert isinstance(list(stream)[-1], Reply)
 
