@@ -16,6 +16,7 @@ def folder(tmp_path: Path) -> Path:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(name.encode() * 100)
+        os.utime(path, (1, 1))  # else what is written within the same tick of the clock has the same time
     return folder
 
 
