@@ -61,7 +61,7 @@ def public_store() -> Iterator[LanceChunkStore]:
 
 def in_child(code: str, folder: Path) -> list[str]:
     done = subprocess.run(
-        [sys.executable, "-c", PRELUDE + code, str(folder)], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", PRELUDE + code, str(folder)], capture_output=True, text=True, timeout=300
     )
     assert done.stderr == ""
     return done.stdout.split()

@@ -8,7 +8,7 @@ import pytest
 
 
 def python(code: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
 
 
 HEAVY = "{'lance', 'lancedb', 'pyarrow', 'pandas', 'numpy'} & set(sys.modules)"
