@@ -14,6 +14,7 @@ import pytest
 from attrs import evolve
 from openmind.adapters.framing import FrameError, FrameKind, FrameTooBig, encode, read_frame
 from openmind.adapters.job_queue import JobQueue
+from openmind.adapters.spawning import PIPE_BYTES
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, Part, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.adapters.worker_process import PART_BYTES
@@ -182,6 +183,28 @@ def test_results_that_nobody_takes_hold_the_workers_back(make_pool: MakePool) ->
 
     assert held < 2 * MEGABYTE
     assert len(list(outcomes)) == 39
+
+
+def test_requests_and_replies_larger_than_any_pipe_never_wait_for_each_other(make_pool: MakePool) -> None:
+    beyond_pipes = bytes(2 * PIPE_BYTES)
+    pool = make_pool(size=2)
+
+    outcomes = list(pool.run(job("echo", beyond_pipes, n=n) for n in range(24)))
+
+    assert [outcome.parts[0].message["n"] for outcome in outcomes] == list(range(24))
+    assert all(len(outcome.parts[0].payload) == len(beyond_pipes) for outcome in outcomes)
+
+
+def test_a_worker_that_reads_nothing_more_is_ended_at_once(make_pool: MakePool) -> None:
+    pool = make_pool()
+    outcomes = pool.run([job("say setup"), job("sleep", seconds=600), *[job("echo", bytes(2 * PIPE_BYTES))] * 8])
+    pid = next(outcomes).parts[0].message["pid"]
+    assert isinstance(pid, int)
+
+    pool.close()
+
+    assert is_gone(pid, within_s=60)
+    assert not [thread for thread in threading.enumerate() if "_write" in thread.name]
 
 
 def test_a_caller_that_waits_is_asked_whether_it_still_wants_to(pool: WorkerPool) -> None:

@@ -25,11 +25,11 @@ class _Lane:
     under_way: deque[Ticket] = field(factory=deque)
     failed_starts: int = 0
 
-    def has_room(self, ticket: Ticket, *, ahead: int) -> bool:
+    def has_room(self, *, ahead: int) -> bool:
         """Whether the worker can be given one more than it has under way."""
         if self.worker is None or self.worker.is_worn(after=len(self.under_way)):
             return False
-        return len(self.under_way) < ahead and self.worker.has_room(ticket.request)
+        return len(self.under_way) < ahead
 
 
 @define(eq=False, kw_only=True)
@@ -193,7 +193,7 @@ class WorkerPool:
         waiting = len(self.queue.pending)
         if lane.under_way:  # more is taken ahead only when that leaves nobody idle
             is_somebody_idle = any(other.worker and not other.under_way for other in self._lanes)
-            return lane.has_room(ticket, ahead=self.ahead) and waiting >= self.size and not is_somebody_idle
+            return lane.has_room(ahead=self.ahead) and waiting >= self.size and not is_somebody_idle
         running = sum(1 for other in self._lanes if other.worker or other.under_way)
         return lane.worker is not None or running == 0 or waiting >= running * self.backlog
 

@@ -16,13 +16,12 @@ from typing import BinaryIO, cast
 from attrs import define, field
 
 from openmind.adapters.framing import Frame, FrameError, FrameKind, FrameTooBig, encode, read_frame
+from openmind.adapters.outgoing_pipe import OutgoingPipe
 from openmind.adapters.spawning import spawn
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Limits, Outcome, Part, WorkerFailure, WorkerPlan
 
 MAX_LOG_BYTES = 16 * MEGABYTE
 LOG_TAIL_BYTES = 4_096
-PIPELINE_BYTES = 4_096
-"""Requests that wait in the pipe: less than any pipe holds, so that sending never waits while a reply does."""
 PART_BYTES = 256
 """What holding a part costs beside its content."""
 STARTING_S = 60.0
@@ -52,7 +51,8 @@ class WorkerProcess:
     _process: subprocess.Popen[bytes]
     _folder: Path
     _log: BinaryIO
-    _unanswered: deque[tuple[int, Limits, Hearing | None]] = field(factory=deque)
+    _requests: OutgoingPipe
+    _unanswered: deque[tuple[Limits, Hearing | None]] = field(factory=deque)
     _deadline: float | None = None
     _suspended_at: float | None = None
     _memory_bytes: int = 0
@@ -82,7 +82,8 @@ class WorkerProcess:
             log.close()
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return cls(plan=plan, process=process, folder=folder, log=log)
+        requests = OutgoingPipe(cast(BinaryIO, process.stdin))
+        return cls(plan=plan, process=process, folder=folder, log=log, requests=requests)
 
     @property
     def pid(self) -> int:
@@ -96,26 +97,18 @@ class WorkerProcess:
         """
         self._watch(Limits(wall_s=STARTING_S))
         setup = {"target": self.plan.target, "setup": self.plan.setup, "address_space": self.plan.address_space}
-        self._write(encode(FrameKind.SETUP, setup))
+        self._requests.send(encode(FrameKind.SETUP, setup))
         frame, _ = self._read([], 0, limit=MEGABYTE)
         if frame.kind is not FrameKind.READY:
             raise self._died(_told(frame), [], 0)
         self._watch(None)
 
-    def has_room(self, request: bytes) -> bool:
-        """Whether a request can be sent ahead of the reply to the one before."""
-        return not self._unanswered or sum(size for size, _, _ in self._unanswered) + len(request) <= PIPELINE_BYTES
-
     def send(self, request: bytes, limits: Limits, heard: Hearing | None = None) -> None:
-        """Send a request; several may be under way while there `has_room`.
-
-        Raises:
-            WorkerDied: the worker is gone; the oldest request without a reply is to blame.
-        """
-        self._unanswered.append((len(request), limits, heard))
+        """Send a request; several may be under way. Never waits, and leaves it to `receive` to say what went wrong."""
+        self._unanswered.append((limits, heard))
         if len(self._unanswered) == 1:
             self._watch(limits)
-        self._write(request)
+        self._requests.send(request)
 
     def receive(self) -> Outcome:
         """Wait for the whole reply to the oldest request.
@@ -123,7 +116,7 @@ class WorkerProcess:
         Raises:
             WorkerDied: the worker is gone; what it sent before is in the error.
         """
-        _, limits, heard = self._unanswered[0]
+        limits, heard = self._unanswered[0]
         parts: list[Part] = []
         size = 0
         slow: Limits | None = None
@@ -145,7 +138,7 @@ class WorkerProcess:
                 self._watch(slow)
         self.served += 1
         self._unanswered.popleft()
-        self._watch(self._unanswered[0][1] if self._unanswered else None)
+        self._watch(self._unanswered[0][0] if self._unanswered else None)
         return Outcome(parts, size=size)
 
     @property
@@ -217,9 +210,8 @@ class WorkerProcess:
                 return
             self._closed = True
             self._kill(None)
-        for stream in (self._process.stdin, self._process.stdout):
-            with contextlib.suppress(OSError):  # what was still to be flushed has nobody to read it
-                cast(BinaryIO, stream).close()
+        self._requests.close()
+        cast(BinaryIO, self._process.stdout).close()
         self._wait()
         self._log.close()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -237,15 +229,6 @@ class WorkerProcess:
             if limits and not self._heavy_bytes:
                 self._heavy_bytes = limits.memory_bytes
                 self._settled_rss, self._settled_after = 0, self.served + 1
-
-    def _write(self, data: bytes) -> None:
-        stdin = cast(BinaryIO, self._process.stdin)
-        try:
-            stdin.write(data)
-            stdin.flush()
-        except (OSError, ValueError):
-            # It may have said why before it went: whoever reads next will know.
-            return
 
     def _read(self, parts: list[Part], size: int, *, limit: int) -> tuple[Frame, int]:
         try:
