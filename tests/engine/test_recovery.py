@@ -1,10 +1,14 @@
 """What happens to the stores between runs, and what the next run makes of it."""
 
 import os
+import random
 import shutil
 
 import attrs
 import pytest
+from openmind.adapters import spawning
+from openmind.adapters.home import Home
+from openmind.bootstrap import preparation
 from openmind.domain.errors import CatalogDamaged
 from openmind.domain.search import SearchState
 from openmind.ports.catalog import Catalog
@@ -39,6 +43,25 @@ def test_a_deleted_table_is_made_again_without_reading_files(world, indexed) -> 
     assert report.run.tally.extracted == 0
     assert report.notices
     assert all_found(indexed)
+
+
+def test_kept_text_goes_through_worker_processes_however_little_a_pipe_holds(world, monkeypatch) -> None:
+    monkeypatch.setattr(spawning, "PIPE_BYTES", 4_096)
+    chance = random.Random(7)
+    for number in range(144):
+        world.write(f"{number}.txt", f"number{number} {chance.randbytes(1_500).hex(' ', 4)}")
+    Home(world.home).create()
+    (world.home / "config.toml").write_text("[indexing]\nworkers = 2\n", encoding="utf-8")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+        shutil.rmtree(world.home / "lancedb")
+        monkeypatch.setattr(preparation, "WORKERS_PAY_OFF", 1)
+
+        report = memory.index()
+
+        assert report.run.tally.extracted == 0
+        assert [hit.file_name for hit in memory.search("number143").hits][:1] == ["143.txt"]
 
 
 def test_a_lost_manifest_is_noticed_and_what_is_missing_is_made_again(world, indexed) -> None:

@@ -43,7 +43,7 @@ class WorkerPool:
     plan: WorkerPlan
     size: int
     ahead: int = 8
-    """Jobs that a worker may have under way: the next ones wait in its pipe, so that it never waits for us."""
+    """Jobs that a worker may have under way: the next ones are on their way to it, so that it never waits for us."""
     backlog: int = 1
     """Jobs that must be waiting for each worker that runs before another one is started."""
     queue: JobQueue = field(factory=JobQueue)
