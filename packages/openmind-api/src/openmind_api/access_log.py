@@ -29,31 +29,53 @@ class AccessLine:
 
 
 class _Quiet(RotatingFileHandler):
-    """A log that cannot be written, as on a full disk, is no reason to fail or to complain at each request.
+    """A log that cannot be written, as on a full disk, is no reason to fail, nor to complain at each request.
 
     Where the file was deleted meanwhile, as by `openmind flush`, a new one is begun.
     """
 
+    def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+        super().__init__(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        self._tell = tell
+        self._failed = False
+
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line."""
+        """Write a line; that lines are lost is told with the first of them."""
+        failed_before, self._failed = self._failed, False
         if not Path(self.baseFilename).exists():
             if self.stream is not None:
-                self.stream.close()
+                with suppress(OSError):  # what could not be written before cannot be now
+                    self.stream.close()
             self.stream = None  # opened when it is written to
             with suppress(OSError):  # the home may be gone, too; it is not for a log to make it
                 Path(self.baseFilename).parent.mkdir(mode=0o700, exist_ok=True)
         super().emit(record)
+        if self._failed and not failed_before:
+            self._tell(f"{self.baseFilename} cannot be written. Requests are answered, and not noted meanwhile.")
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  the name is logging's
-        """Do nothing."""
+        """Remember it."""
+        self._failed = True
 
 
 class ServerLog:
-    """Writes `api.jsonl`: requests, and failures that are bugs."""
+    """Writes `api.jsonl`: requests, and failures that are bugs.
 
-    def __init__(self, path: Path, *, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    Args:
+        path: the file; its folder is made where it is missing.
+        now: tells the time.
+        tell: takes a sentence for a person when the file cannot be written: one until it can be again.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self._now = now
-        self._handler = _Quiet(path, maxBytes=MAX_BYTES, backupCount=1, encoding="utf-8", delay=True)
+        self._handler = _Quiet(path, tell)
 
     def access(self, line: AccessLine) -> None:
         """Note a request."""

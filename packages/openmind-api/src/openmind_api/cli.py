@@ -2,7 +2,7 @@
 
 import os
 import sys
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Literal
 
 from openmind.adapters.home import Home
@@ -25,17 +25,21 @@ def serve(*, port: int = DEFAULT_PORT, allow_origin: tuple[str, ...] = ()) -> in
     allow_origin
         A web page that may use the API, such as http://localhost:3000. May be given several times.
     """
+    from openmind_api.listening import bind, require_port
+    from openmind_api.origins import parse_origin
+
+    require_port(port)
+    origins = tuple(map(parse_origin, allow_origin))
+
+    # Not sooner: this loads the server, and what was typed wrongly is said at once.
     from openmind.adapters.serve_lock import sole_server
     from openmind.live import LiveMemory
 
     from openmind_api.c_heap import bound_arenas
-    from openmind_api.listening import bind
-    from openmind_api.origins import parse_origin
     from openmind_api.server import prepared
 
     bound_arenas()
     os.umask(0o077)  # whatever is written from here on is for its owner only
-    origins = tuple(map(parse_origin, allow_origin))
     home = Home.at(None)
     home.create()
     with sole_server(home.serve_lock) as sole, closing(bind(port)) as listener, LiveMemory(home.folder) as live:
@@ -84,8 +88,9 @@ def _agreed() -> bool:
 
 
 def _warn(sentence: str) -> None:
-    sys.stderr.write(f"openmind: {sentence}\n")
-    sys.stderr.flush()
+    with suppress(OSError):  # a server whose terminal is gone goes on
+        sys.stderr.write(f"openmind: {sentence}\n")
+        sys.stderr.flush()
 
 
 def _say(text: str) -> None:

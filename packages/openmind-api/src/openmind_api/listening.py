@@ -20,6 +20,16 @@ class PortTaken(OpenMindError):
     code = "serve.port_taken"
 
 
+def require_port(port: int) -> None:
+    """Refuse a number that is no port.
+
+    Raises:
+        UsageError
+    """
+    if not 0 <= port <= 65_535:
+        raise UsageError(f"There is no port {port}", hint="Ports go from 1 to 65535; 0 takes any that is free.")
+
+
 def bind(port: int) -> socket.socket:
     """Take a port; 0 takes any that is free.
 
@@ -27,8 +37,7 @@ def bind(port: int) -> socket.socket:
         UsageError: there is no such port.
         PortTaken
     """
-    if not 0 <= port <= 65_535:
-        raise UsageError(f"There is no port {port}", hint="Ports go from 1 to 65535; 0 takes any that is free.")
+    require_port(port)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     try:
         if sys.platform == "win32":  # there, the other option lets two programs share a port

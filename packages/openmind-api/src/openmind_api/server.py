@@ -56,7 +56,7 @@ def prepared(
     """
     tokens = TokenFile(live.home.token_file)
     tokens.ensure()
-    with closing(ServerLog(live.home.logs / LOG_FILE)) as log:
+    with closing(ServerLog(live.home.logs / LOG_FILE, tell=tell)) as log:
         app = build_app(live, version=version("openmind-core"), note_bug=log.bug, pace=pace)
         for sentence in app.broken:
             log.warning(sentence)

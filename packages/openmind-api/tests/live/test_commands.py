@@ -197,10 +197,9 @@ def test_broken_routes_of_other_packages_are_told_at_the_start(home, tmp_path) -
         assert "“acme”" in process.stderr.read()
 
 
-def test_asking_for_the_token_imports_no_server(home) -> None:
-    code = (
-        "import sys; from openmind_cli.main import main; main(['api', 'token']); print(*sys.modules, file=sys.stderr)"
-    )
+@pytest.mark.parametrize("words", [["api", "token"], ["serve", "--port", "70000"], ["serve", "--allow-origin", "*"]])
+def test_the_token_and_what_is_refused_at_once_import_no_server(home, words) -> None:
+    code = f"import sys; from openmind_cli.main import main; main({words}); print(*sys.modules, file=sys.stderr)"
     environment = {**os.environ, "OPENMIND_HOME": str(home)}
     found = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
 

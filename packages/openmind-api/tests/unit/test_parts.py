@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import shutil
 from datetime import UTC, datetime
 from types import SimpleNamespace
 
@@ -184,6 +185,28 @@ def test_a_log_that_was_deleted_is_begun_anew(tmp_path) -> None:
     log.close()
 
     assert [json.loads(line)["message"] for line in path.read_text("utf-8").splitlines()] == ["two", "three"]
+
+
+def test_that_the_log_cannot_be_written_is_told_once_until_it_can_be_again(tmp_path) -> None:
+    told: list[str] = []
+    folder = tmp_path / "logs"
+    log = ServerLog(folder / "api.jsonl", tell=told.append)
+    log.access(line())
+    shutil.rmtree(folder)
+    folder.write_text("a file in place of the folder")
+
+    log.access(line())
+    log.access(line())
+    assert told == [f"{folder / 'api.jsonl'} cannot be written. Requests are answered, and not noted meanwhile."]
+
+    folder.unlink()
+    log.access(line(7))
+    assert len((folder / "api.jsonl").read_text("utf-8").splitlines()) == 1
+    shutil.rmtree(folder)
+    folder.write_text("again")
+    log.access(line())
+    log.close()
+    assert len(told) == 2
 
 
 def test_the_owner_of_a_token_that_cannot_be_used_learns_it_once(tmp_path) -> None:
