@@ -60,7 +60,7 @@ class StuckEyes(PlainEyes):
     name = "stuck-eyes"
 
     def read(self, page: PageImage) -> OcrText:
-        time.sleep(600)
+        time.sleep(60)
         return super().read(page)
 
 

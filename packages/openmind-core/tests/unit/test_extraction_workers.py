@@ -323,7 +323,7 @@ def test_what_no_database_takes_is_replaced(reader: ExtractionWorkers, file: Pat
 
 def test_recognition_has_limits_of_its_own(make_reader: MakeReader, file: Path) -> None:
     reader = make_reader(size=1, backend="stuck-eyes")
-    reader.limits = lambda size: Limits(wall_s=600, slow=Limits(wall_s=0.5))
+    reader.limits = lambda size: Limits(wall_s=3_600, slow=Limits(wall_s=0.5))
 
     outcome = read(reader, file, "scan")
 
