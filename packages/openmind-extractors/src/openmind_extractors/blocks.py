@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
+from itertools import groupby
 
 from attrs import define, field, frozen
 from openmind.domain.documents import Locator, Place, Segment
 from openmind.domain.text import clean
 
+from openmind_extractors.note_marks import NoteMarks, are_notes, is_note
 from openmind_extractors.outline import HeadingPath
 
 PARAGRAPH_GROUP_CHARS = 2_000
@@ -14,6 +16,8 @@ PARAGRAPH_GROUP_CHARS = 2_000
 
 TABLE_GROUP_CHARS = 4_000
 """Rows of a table are gathered up to this size."""
+
+FOOTNOTES = "footnotes"
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 
@@ -45,20 +49,25 @@ class _Role(Enum):
     TITLE = 7
     DROPPED = 8
     BOILERPLATE = 9
+    MARK = 10
 
+
+BOILERPLATE = frozenset({"nav", "footer", "aside"})
+"""What surrounds the text on every page of a site."""
 
 _ROLES = {
     **dict.fromkeys(_BLOCKS, _Role.BLOCK),
     **dict.fromkeys(_HEADINGS, _Role.HEADING),
     **dict.fromkeys(_DROPPED, _Role.DROPPED),
-    **dict.fromkeys(("nav", "footer", "aside"), _Role.BOILERPLATE),
+    **dict.fromkeys(BOILERPLATE, _Role.BOILERPLATE),
     **dict.fromkeys(("table", "tr", "td", "th"), _Role.TABLE),
     "pre": _Role.CODE,
     "br": _Role.BREAK,
     "img": _Role.PICTURE,
     "title": _Role.TITLE,
+    **dict.fromkeys(("a", "sup"), _Role.MARK),
 }
-_BOILERPLATE_ROLES = frozenset({"navigation", "contentinfo", "complementary", "search"})
+_ROLES_OF_BOILERPLATE = {"navigation": "nav", "search": "nav", "contentinfo": "footer", "complementary": "aside"}
 
 
 @frozen
@@ -69,6 +78,8 @@ class Block:
     kind: str = "text"
     level: int = 0
     """1–6 for headings."""
+    part: str = ""
+    """What it stands in, when that is beside the running text: `footnotes`."""
 
 
 @define
@@ -79,18 +90,36 @@ class _Table:
     is_layout: bool = False
 
     def blocks(self) -> list[Block]:
-        if self.is_layout:
-            return [block for row in self.rows for cell in row for block in cell]
-        lines = [" | ".join(" ".join(block.text for block in cell) for cell in row) for row in self.rows]
+        """Return the table; of a layout its text, with those rows together that are rows of a table all the same."""
+        if not self.is_layout:
+            return self._together(self.rows)
+        found = []
+        for are_cells, group in groupby(self.rows, key=_are_cells):
+            rows = list(group)
+            found += self._together(rows) if are_cells else [block for row in rows for cell in row for block in cell]
+        return found
+
+    @staticmethod
+    def _together(rows: Iterable[list[list[Block]]]) -> list[Block]:
+        lines = [" | ".join(" ".join(block.text for block in cell) for cell in row) for row in rows]
         text = "\n".join(" ".join(line.split()) for line in lines if line.strip(" |"))
         return [Block(text, "table")] if text else []
+
+
+def _are_cells(row: list[list[Block]]) -> bool:
+    """Whether a row holds no more than one line of text in each of several cells."""
+    plain = all(len(cell) <= 1 and not any(block.level or block.kind != "text" for block in cell) for cell in row)
+    return plain and sum(bool(cell) for cell in row) > 1
 
 
 @define
 class BlockReader:
     """Turns elements into blocks. Feed it events in document order; nothing here recurses."""
 
-    keep_boilerplate: bool = False
+    boilerplate: frozenset[str] = BOILERPLATE
+    """The elements of `BOILERPLATE` that are left out."""
+    part: str = ""
+    """Given to the blocks from here on."""
     title: str = ""
     """What the `title` element says."""
     blocks: list[Block] = field(factory=list)
@@ -100,6 +129,9 @@ class BlockReader:
     _kinds: list[tuple[str, int]] = field(factory=list)
     _title_parts: list[str] | None = None
     _list_item: bool = False
+    _marks: NoteMarks = field(factory=NoteMarks)
+    _notes: tuple[str, int] = ("", 0)
+    """The element that gathers notes, and how many of its kind are open."""
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> bool:
         """Begin an element; False when all of it is to be left out, its end included."""
@@ -108,7 +140,10 @@ class BlockReader:
         role = _ROLES.get(tag)
         if role is None:  # within a line
             return True
-        if role is _Role.DROPPED or (role is _Role.BOILERPLATE and not self.keep_boilerplate):
+        if role is _Role.MARK:
+            self._marks.start(tag, attributes, self._line)
+            return True
+        if role is _Role.DROPPED or (tag in self.boilerplate and not is_note(attributes)):
             return False
         if role is _Role.BREAK:
             self._break()
@@ -118,6 +153,8 @@ class BlockReader:
             self._title_parts = None if self.title else []
         else:
             self._flush()
+            if self._notes[0] or attributes:
+                self._start_of_notes(tag, attributes)
             if role is _Role.HEADING or role is _Role.CODE:
                 self._kinds.append(("text", _HEADINGS[tag]) if role is _Role.HEADING else ("code", 0))
             elif role is _Role.TABLE:
@@ -131,7 +168,9 @@ class BlockReader:
         role = _ROLES.get(tag)
         if role is None:
             return
-        if role is _Role.TITLE:
+        if role is _Role.MARK:
+            self._marks.end(tag, self._line)
+        elif role is _Role.TITLE:
             if self._title_parts is not None:
                 self.title = " ".join("".join(self._title_parts).split())
                 self._title_parts = None
@@ -142,7 +181,9 @@ class BlockReader:
                     self._kinds.pop()
             elif tag == "table" and self._tables:
                 for block in self._tables.pop().blocks():
-                    self._add(block)
+                    self.add(block)
+            if tag == self._notes[0]:
+                self._end_of_notes()
 
     def text(self, text: str) -> None:
         """Add text of the element that is open."""
@@ -166,7 +207,20 @@ class BlockReader:
         style = attributes.get("style")
         if style and "none" in style and "display:none" in style.replace(" ", "").lower():
             return True
-        return not self.keep_boilerplate and attributes.get("role") in _BOILERPLATE_ROLES
+        return _ROLES_OF_BOILERPLATE.get(attributes.get("role", "")) in self.boilerplate
+
+    def _start_of_notes(self, tag: str, attributes: Mapping[str, str]) -> None:
+        within, depth = self._notes
+        if within:
+            self._notes = (within, depth + (tag == within))
+        elif are_notes(attributes):
+            self._notes, self.part = (tag, 1), FOOTNOTES
+
+    def _end_of_notes(self) -> None:
+        tag, depth = self._notes
+        self._notes = (tag, depth - 1)
+        if depth <= 1:
+            self._notes, self.part = ("", 0), ""
 
     def _start_of_table(self, tag: str) -> None:
         if tag == "table":
@@ -187,6 +241,7 @@ class BlockReader:
             text = self._line[0] if len(self._line) == 1 else "".join(self._line)
             self._lines.append(" ".join(text.split()))
             self._line = []
+            self._marks.forget()
 
     def _flush(self) -> None:
         """End the block that is open, if it holds text."""
@@ -199,11 +254,13 @@ class BlockReader:
             self._break()
             text = clean("\n".join(line for line in self._lines if line))
         self._line, self._lines = [], []
+        self._marks.forget()
         if text.strip():
             item, self._list_item = self._list_item, False
-            self._add(Block(f"- {text}" if item and kind == "text" and not level else text, kind, level))
+            self.add(Block(f"- {text}" if item and kind == "text" and not level else text, kind, level, self.part))
 
-    def _add(self, block: Block) -> None:
+    def add(self, block: Block) -> None:
+        """Add a block where the reader is, be it a cell of a table."""
         if not self._tables:
             self.blocks.append(block)
             return
@@ -218,11 +275,22 @@ class BlockReader:
 def segments(blocks: Iterable[Block], *, within: Locator = (), first: int = 1) -> Iterator[Segment]:
     """Gather blocks into segments with their heading path and paragraph numbers.
 
+    The running text comes first, then each part that stands beside it, with numbers of its own.
+
     Args:
         blocks: the blocks in reading order.
         within: the wider places they all stand in.
         first: the number of the first block.
     """
+    by_part: dict[str, list[Block]] = {"": []}
+    for block in blocks:
+        by_part.setdefault(block.part, []).append(block)
+    yield from _segments(by_part.pop(""), within, first)
+    for part, beside in by_part.items():
+        yield from _segments(beside, (*within, Place(kind="part", label=part)), 1)
+
+
+def _segments(blocks: Iterable[Block], within: Locator, first: int) -> Iterator[Segment]:
     path = HeadingPath()
     group: list[str] = []
     begin, size, number = first, 0, first

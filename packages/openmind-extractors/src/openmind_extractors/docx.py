@@ -1,5 +1,6 @@
 """Word documents."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import IO, TypeVar
@@ -167,14 +168,24 @@ class _Document:
         return DocumentFacts(title=title, metadata=metadata)
 
 
+_NOTE_ID = re.compile(r"(footnote|endnote|comment)-\d+")
+
+
 @define
 class _MammothHtml:
-    """Passes the elements of mammoth's output on, without links back from notes to the text."""
+    """Passes the elements of mammoth's output on, without links back from notes to the text.
+
+    All notes come behind the text: from the first on, each stands in the part of its kind.
+    """
 
     reader: BlockReader = field(factory=BlockReader)
     _skipping: int = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
+        note = _NOTE_ID.fullmatch(attributes.get("id", "")) if name == "li" or name == "dt" else None
+        if note:
+            self.reader.part = f"{note[1]}s"
+            name = "div" if name == "li" else name  # a note is no item of a list of the author's
         is_back_link = name == "a" and "-ref-" in attributes.get("href", "")
         if self._skipping or is_back_link or not self.reader.start(name, attributes):
             self._skipping += 1

@@ -24,6 +24,9 @@ _PROTECTION = "META-INF/encryption.xml"
 _ENDINGS = (".xhtml", ".html", ".htm")
 """Of the chapters of a book whose list cannot be read."""
 
+_BOILERPLATE = frozenset({"nav"})
+"""A book has footers and asides for its own text: notes, sources of quotations, boxes."""
+
 _PAGES = frozenset({"application/xhtml+xml", "text/html", "application/x-dtbook+xml"})
 
 
@@ -57,7 +60,7 @@ class EpubExtractor:
             yield facts
             count = 0
             for number, name in enumerate(chapters, start=1):
-                page = read_page(_chapter(archive, name, losses))
+                page = read_page(_chapter(archive, name, losses), _BOILERPLATE)
                 place = Place(kind="chapter", start=number, label=_label(page))
                 for segment in segments(page.blocks, within=(place,)):
                     count += 1

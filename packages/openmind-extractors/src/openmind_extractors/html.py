@@ -10,7 +10,7 @@ from openmind.domain.documents import DocumentFacts, Place, Segment
 from openmind.domain.files import FileReason
 from openmind.ports.extractor import Blob
 
-from openmind_extractors.blocks import Block, BlockReader, segments
+from openmind_extractors.blocks import BOILERPLATE, Block, BlockReader, segments
 from openmind_extractors.decoding import decode
 from openmind_extractors.limits import MAX_METADATA_CHARS, MAX_TEXT_CHARS
 from openmind_extractors.reading import read_all
@@ -42,7 +42,7 @@ _UNNESTED = frozenset(
 """Elements that have no end tag, or are ended by the next one of their kind."""
 
 _TAG = re.compile(r"<(/?)([a-zA-Z!][^\s/>]{0,30})((?:[^<>\"']++|\"[^\"]{0,9999}+\"|'[^']{0,9999}+')*+)>")
-_ATTRIBUTE = re.compile(r"([a-zA-Z-]{1,30})(?:\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]{1,2000})))?")
+_ATTRIBUTE = re.compile(r"([a-zA-Z:-]{1,30})(?:\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]{1,2000})))?")
 
 
 @frozen
@@ -80,16 +80,21 @@ class Page:
     metadata: dict[str, object]
 
 
-def read_page(text: str) -> Page:
-    """Read the text of a page; when only boilerplate holds text, that is what the page says."""
+def read_page(text: str, boilerplate: frozenset[str] = BOILERPLATE) -> Page:
+    """Read the text of a page; when only boilerplate holds text, that is what the page says.
+
+    Args:
+        text: the page with its tags.
+        boilerplate: elements that surround the text of such pages, and are left out.
+    """
     text = text[:MAX_TEXT_CHARS]
     metadata: dict[str, object] = {}
     if fits_a_tree(text):
         root = _tree(text)
-        readers = (_read_tree(root, keep_boilerplate=keep) for keep in (False, True))
+        readers = (_read_tree(root, left_out) for left_out in (boilerplate, frozenset[str]()))
         metadata, method = _metadata(root), "html5lib"
     else:
-        readers = (_read_tags(text, keep_boilerplate=keep) for keep in (False, True))
+        readers = (_read_tags(text, left_out) for left_out in (boilerplate, frozenset[str]()))
         method = "tags"
     reader = next(readers)
     if not reader.blocks:
@@ -125,9 +130,9 @@ def _tree(text: str) -> Element:
     return root
 
 
-def _read_tree(root: Element, *, keep_boilerplate: bool) -> BlockReader:
+def _read_tree(root: Element, boilerplate: frozenset[str]) -> BlockReader:
     """Walk a tree without recursion."""
-    reader = BlockReader(keep_boilerplate=keep_boilerplate)
+    reader = BlockReader(boilerplate)
     pending: list[tuple[Element, str]] = [(root, "")]
     while pending:
         element, ending = pending.pop()
@@ -173,9 +178,9 @@ class _Skipping:
     depth: int = 1
 
 
-def _read_tags(text: str, *, keep_boilerplate: bool) -> BlockReader:
+def _read_tags(text: str, boilerplate: frozenset[str]) -> BlockReader:
     """Cut tags out one by one, in one pass and without a tree."""
-    reader = BlockReader(keep_boilerplate=keep_boilerplate)
+    reader = BlockReader(boilerplate)
     skipping: _Skipping | None = None
     position = 0
     while position < len(text):

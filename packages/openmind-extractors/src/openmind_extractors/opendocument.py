@@ -29,9 +29,9 @@ _ELEMENTS = {
     "table-row": "tr",
     "table-cell": "td",
     "line-break": "br",
-    "annotation": "p",
-    "note-body": "p",
 }
+_BESIDE = frozenset({"note-body", "annotation"})
+"""What stands amid a line and is read after its paragraph."""
 _PARAGRAPHS = frozenset({"p", "h", "span"})
 _AROUND = ("header", "footer")
 """Each also as `header-left` and `header-first`."""
@@ -85,6 +85,10 @@ class _Reader:
     _skipping: int = 0
     _inside: int = 0
     _comments: int = 0
+    _around_notes: list[BlockReader] = field(factory=list)
+    """The readers of what notes stand in, while a note is read."""
+    _notes: list[Block] = field(factory=list)
+    """Those of the paragraph that is open."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._count += name in {"p", "h"}
@@ -116,8 +120,11 @@ class _Reader:
             level = attributes.get("outline-level", "1")
             self._levels.append(min(max(int(level), 1), 6) if level.isdecimal() else 1)
             self.blocks.start(f"h{self._levels[-1]}", {})
-        elif name in _ELEMENTS or (name == "creator" and self._comments):
+        elif name in _BESIDE:
             self._comments += name == "annotation"
+            self._around_notes.append(self.blocks)
+            self.blocks = BlockReader()
+        elif name in _ELEMENTS or (name == "creator" and self._comments):
             self.blocks.start(_ELEMENTS.get(name, "p"), {})
         elif name in {"s", "tab"}:
             self._add(" ")
@@ -130,11 +137,26 @@ class _Reader:
             self._inside -= 1
         elif name == "h" and self._levels:
             self.blocks.end(f"h{self._levels.pop()}")
+        elif name in _BESIDE:
+            self._notes += self.blocks.finish()
+            self.blocks = self._around_notes.pop()
+            self._comments -= name == "annotation"
         elif (name in _ELEMENTS and name != "line-break") or (name == "creator" and self._comments):
             self.blocks.end(_ELEMENTS.get(name, "p"))
-            self._comments -= name == "annotation"
         if name in _PARAGRAPHS:
             self._shown.pop()
+        if name in {"p", "h"} and not self._around_notes:
+            self._add_notes()
+
+    def finish(self) -> list[Block]:
+        """Return all blocks."""
+        self._add_notes()
+        return self.blocks.finish()
+
+    def _add_notes(self) -> None:
+        for note in self._notes:
+            self.blocks.add(note)
+        self._notes = []
 
     def text(self, text: str) -> None:
         if not self._skipping:
@@ -154,4 +176,4 @@ def _styles(archive: Archive) -> tuple[bytes, HiddenText]:
 def _read(data: bytes, hidden: HiddenText, *, only_within: str = "") -> list[Block]:
     reader = _Reader(hidden, only_within)
     parse(data, start=reader.start, end=reader.end, text=reader.text)
-    return reader.blocks.finish()
+    return reader.finish()

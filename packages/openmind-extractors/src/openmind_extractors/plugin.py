@@ -39,20 +39,20 @@ CODE = ExtractorInfo(
 TEXT_EXTENSIONS = PLAIN.extensions | MARKDOWN.extensions | CODE.extensions
 """What is read without isolation."""
 ISOLATED = (
-    ExtractorInfo(name="html", version=2, extensions=frozenset({".html", ".htm", ".xhtml"})),
+    ExtractorInfo(name="html", version=3, extensions=frozenset({".html", ".htm", ".xhtml"})),
     ExtractorInfo(
         name="docx",
-        version=2,
+        version=3,
         extensions=frozenset({".docx", ".docm", ".dotx"}),
         marks=(b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),  # any document in a container is routed on
     ),
     ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
     ExtractorInfo(name="notebook", version=2, extensions=frozenset({".ipynb"})),
-    ExtractorInfo(name="mail", version=2, extensions=frozenset({".eml"})),
+    ExtractorInfo(name="mail", version=3, extensions=frozenset({".eml"})),
     ExtractorInfo(name="sheets", version=2, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
     ExtractorInfo(name="pptx", version=2, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
-    ExtractorInfo(name="odt", version=2, extensions=frozenset({".odt"})),
-    ExtractorInfo(name="epub", version=2, extensions=frozenset({".epub"})),
+    ExtractorInfo(name="odt", version=3, extensions=frozenset({".odt"})),
+    ExtractorInfo(name="epub", version=3, extensions=frozenset({".epub"})),
     ExtractorInfo(name="pdf", version=2, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),
     ExtractorInfo(
         name="image",

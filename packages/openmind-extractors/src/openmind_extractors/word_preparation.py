@@ -1,7 +1,8 @@
 """A Word document made ready for a library that does not know all of it.
 
-Hidden text is taken out; what stands within elements that the library leaves out with their text, fields, formulas,
-letters with a reading, pieces in another direction, is put in their place.
+Headings by the document's own styles get the styles that every library knows. Hidden text is taken out; what stands
+within elements that the library leaves out with their text, fields, formulas, letters with a reading, pieces in another
+direction, is put in their place.
 """
 
 import zipfile
@@ -10,7 +11,7 @@ from typing import IO
 from xml.etree import ElementTree
 
 from openmind_extractors.archives import Archive
-from openmind_extractors.word_xml import Styles
+from openmind_extractors.word_xml import Styles, outline_level
 
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _RELEVANT = (".xml", ".rels")
@@ -25,6 +26,7 @@ _UNKNOWN = (
     b":dir ",
     b":bdo ",
     b"softHyphen",
+    b"outlineLvl",
     "\u00ad".encode(),
 )
 _PARTS = ("word/footnotes.xml", "word/endnotes.xml", "word/comments.xml")
@@ -52,7 +54,9 @@ def prepared(archive: Archive, main: str, styles: Styles) -> IO[bytes]:
 
 
 def _needs_it(data: bytes, styles: Styles) -> bool:
-    return any(mark in data for mark in _UNKNOWN) or any(style.encode() in data for style in styles.hidden)
+    return any(mark in data for mark in _UNKNOWN) or any(
+        style.encode() in data for style in (*styles.hidden, *styles.own_headings)
+    )
 
 
 def _prepare(data: bytes, styles: Styles) -> bytes:
@@ -61,9 +65,24 @@ def _prepare(data: bytes, styles: Styles) -> bytes:
         children = [known for child in parent for known in _known(child, styles)]
         if len(children) != len(parent) or any(a is not b for a, b in zip(children, parent, strict=True)):
             parent[:] = children
-        if _local(parent) == "t" and parent.text:
+        name = _local(parent)
+        if name == "t" and parent.text:
             parent.text = parent.text.replace("\u00ad", "")
+        elif name == "pPr":
+            _name_heading(parent, styles)
     return ElementTree.tostring(root)
+
+
+def _name_heading(properties: ElementTree.Element, styles: Styles) -> None:
+    """Give a paragraph that is a heading the style that says so."""
+    style, outline = _child(properties, "pStyle"), _child(properties, "outlineLvl")
+    value = "" if style is None else _value(style)
+    level = styles.headings.get(value, 0)
+    if value in styles.own_headings or (outline is not None and not level):
+        level = level or outline_level({"val": _value(outline)})
+        if level:
+            named = ElementTree.Element(f"{_WORD}pStyle", {f"{_WORD}val": f"Heading{level}"})
+            properties[:] = [named, *(child for child in properties if child is not style)]
 
 
 def _known(child: ElementTree.Element, styles: Styles) -> list[ElementTree.Element]:
@@ -100,12 +119,18 @@ def _is_hidden(run: ElementTree.Element, styles: Styles) -> bool:
         if _local(properties) != "rPr":
             continue
         for element in properties:
-            value = next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == "val"), "")
+            value = _value(element)
             if _local(element) == "vanish":
                 return value not in _OFF
             if _local(element) == "rStyle" and value in styles.hidden:
                 return True
     return False
+
+
+def _value(element: ElementTree.Element | None) -> str:
+    if element is None:
+        return ""
+    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == "val"), "")
 
 
 def _local(element: ElementTree.Element) -> str:

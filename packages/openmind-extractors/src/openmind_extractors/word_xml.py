@@ -13,6 +13,10 @@ _OFF = frozenset({"0", "false", "off", "none"})
 _HEADING_NAME = re.compile(r"(?:heading|überschrift|titre|título|titolo) ?([1-6])", re.IGNORECASE)
 
 
+_STYLE_DEPTH = 20
+"""Styles above a style: a program lets nobody stack as many, and a made-up list may go in circles."""
+
+
 @define
 class Styles:
     """What matters of a document's styles."""
@@ -21,7 +25,14 @@ class Styles:
     """Level by style id."""
     hidden: set[str] = field(factory=set)
     """Ids of the styles whose text is hidden."""
+    own_headings: set[str] = field(factory=set)
+    """Ids of the styles of headings that have names of the document's own."""
     _id: str = ""
+    _named: dict[str, int] = field(factory=dict)
+    """Level by style id, by the style's name."""
+    _outline: dict[str, int] = field(factory=dict)
+    """Level by style id, as the style says it itself; 0 for text."""
+    _parents: dict[str, str] = field(factory=dict)
 
     @classmethod
     def read(cls, data: bytes) -> "Styles":
@@ -29,6 +40,7 @@ class Styles:
         styles = cls({"Title": 1, **{f"Heading{level}": level for level in range(1, 7)}})
         if data:
             parse(data, start=styles._start, end=lambda name: None, text=lambda text: None)
+            styles._inherit()
         return styles
 
     def _start(self, name: str, attributes: Mapping[str, str]) -> None:
@@ -37,10 +49,43 @@ class Styles:
         elif name == "name":
             label = attributes.get("val", "")
             match = _HEADING_NAME.fullmatch(label)
-            if match or label.lower() == "title":
-                self.headings[self._id] = int(match.group(1)) if match else 1
+            if match:
+                self.headings[self._id] = self._named[self._id] = int(match.group(1))
+                if label.lower() != f"heading {match.group(1)}":
+                    self.own_headings.add(self._id)
+            elif label.lower() == "title":
+                self.headings[self._id] = 1
+        elif name == "basedOn":
+            self._parents[self._id] = attributes.get("val", "")
+        elif name == "outlineLvl":
+            self._outline[self._id] = outline_level(attributes)
         elif name == "vanish" and attributes.get("val") not in _OFF:
             self.hidden.add(self._id)
+
+    def _inherit(self) -> None:
+        """Give the styles of the document's own their level."""
+        for style in {*self._parents, *self._outline} - {""}:
+            level = 0 if style in self.headings else self._inherited(style)
+            if level:
+                self.own_headings.add(style)
+        for style in self.own_headings:
+            self.headings.setdefault(style, self._inherited(style))
+
+    def _inherited(self, style: str) -> int:
+        """Return the level that a style says it has, or the nearest style above it; a title hands none down."""
+        for _ in range(_STYLE_DEPTH):
+            if style in self._outline:
+                return self._outline[style]
+            if style in self._named:
+                return self._named[style]
+            style = self._parents.get(style, "")
+        return 0
+
+
+def outline_level(attributes: Mapping[str, str]) -> int:
+    """Return the level of a heading, 1–6, that `outlineLvl` gives; 0 for text."""
+    value = attributes.get("val", "")
+    return min(int(value) + 1, 6) if value in set("012345678") else 0
 
 
 @define
@@ -67,6 +112,8 @@ class WordReader:
             self._paragraphs.append(0)
         elif name == "pStyle":
             self._begin_heading(self.styles.headings.get(attributes.get("val", ""), 0))
+        elif name == "outlineLvl":
+            self._begin_heading(outline_level(attributes))
         elif name == "r":
             self._hidden = False
         elif name == "rPr" or name == "pPr":

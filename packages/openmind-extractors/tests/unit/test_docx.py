@@ -124,6 +124,48 @@ def test_the_place_is_the_heading_path_and_the_paragraph(read, report: bytes) ->
     assert reading.where("boxed words") == "part text boxes › paragraphs 1–1"
 
 
+CHAPTERS = [
+    ("Corp1", ""),  # based on a style that is based on Heading 1
+    ("Corp2", ""),  # says itself that it is of the second level
+    ("", "<w:outlineLvl w:val='2'/>"),  # the paragraph says so
+]
+
+
+@pytest.mark.parametrize("method", ["mammoth", "xml"])
+def test_headings_in_a_companys_own_styles_are_headings(
+    read, make: SimpleNamespace, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def style(id: str, *properties: str) -> str:
+        return f"<w:style w:type='paragraph' w:styleId='{id}'><w:name w:val='{id} x'/>{''.join(properties)}</w:style>"
+
+    styles = (
+        f"<w:styles {make.W}><w:style w:type='paragraph' w:styleId='Heading1'><w:name w:val='heading 1'/></w:style>"
+        + "<w:style w:type='paragraph' w:styleId='Title'><w:name w:val='Title'/></w:style>"
+        + style("Corp0", "<w:basedOn w:val='Heading1'/>")
+        + style("Corp1", "<w:basedOn w:val='Corp0'/>")
+        + style("Corp2", "<w:pPr><w:outlineLvl w:val='1'/></w:pPr>")
+        + style("Contents", "<w:basedOn w:val='Heading1'/><w:pPr><w:outlineLvl w:val='9'/></w:pPr>")
+        + style("Author", "<w:basedOn w:val='Title'/>")
+        + style("Circle", "<w:basedOn w:val='Circle'/>")
+        + "</w:styles>"
+    )
+    body = "".join(
+        f"<w:p><w:pPr><w:pStyle w:val='{style}'/>{outline}</w:pPr><w:r><w:t>Chapter {n}</w:t></w:r></w:p>"
+        for n, (style, outline) in enumerate(CHAPTERS)
+    )
+    body += "".join(make.paragraph(f"Text of {name}", style=name) for name in ("Contents", "Author", "Circle"))
+    if method == "xml":
+        monkeypatch.setattr("openmind_extractors.docx.MAX_MAMMOTH_XML", 0)
+
+    reading = read("corp.docx", make.word(body, styles=styles))
+
+    assert reading.facts.metadata["extraction_method"] == method
+    assert (
+        reading.where("Text of Author") == "heading Chapter 0 › heading Chapter 1 › heading Chapter 2 › paragraphs 3–6"
+    )
+    assert reading.where("Text of Contents") == reading.where("Text of Circle") == reading.where("Text of Author")
+
+
 def test_title_and_author_come_from_the_properties(read, report: bytes) -> None:
     facts = read("report.docx", report).facts
 

@@ -81,6 +81,22 @@ def test_a_layout_of_tables_is_read_as_the_text_it_lays_out(read) -> None:
     assert reading.of_kind("table") == ["Menu"]
 
 
+def test_a_table_with_another_one_in_it_keeps_its_own_rows(read) -> None:
+    inner = "<table><tr><td>Mon<td>9<tr><td>Tue<td>10</table>"
+    rows = "<tr><th>Mill<th>Keeper<tr><td>Upper<td>Ann<tr><td>Hours<td>" + inner + "<tr><td>Lower<td>Ben"
+
+    reading = read("mills.html", f"<table>{rows}</table>".encode())
+
+    assert reading.text.split("\n") == [
+        "Mill | Keeper",
+        "Upper | Ann",
+        "Hours",
+        "Mon | 9",
+        "Tue | 10",
+        "Lower | Ben",
+    ]
+
+
 def test_the_encoding_that_a_page_declares_is_used(read) -> None:
     page = "<html><head><meta charset=shift_jis><title>日本</title></head><body>日本語のページ".encode("shift_jis")
 
