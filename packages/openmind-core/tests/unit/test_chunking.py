@@ -154,6 +154,29 @@ def test_a_title_alone_goes_with_the_section_below() -> None:
     assert chunk.locator == (heading("Flat"), heading("Rent"), lines(1, 4))
 
 
+def test_text_below_a_heading_is_not_placed_below_one_that_follows() -> None:
+    soup = (heading("Recipes"), heading("Soup"))
+    intro = segment("# Recipes\nIntro pelican sentence.", heading("Recipes"))
+    rest = [segment("## Soup\nBoil.", *soup, start=3), segment("### Hot\nAdd cream.", *soup, heading("Hot"), start=5)]
+
+    [nested] = passages(intro, *rest)
+    [titled] = passages(segment("# Recipes", heading("Recipes")), *rest)
+    [headless] = passages(segment("A pelican says:"), *rest)
+
+    assert nested.locator == (heading("Recipes · Soup · Hot"), lines(1, 6))
+    assert titled.locator == (heading("Recipes"), heading("Soup · Hot"), lines(1, 6))
+    assert headless.locator == (lines(1, 6),)
+
+
+def test_only_the_passage_that_reaches_over_several_headings_names_them_all() -> None:
+    long = segment("## Rent\n" + SENTENCES, heading("Flat"), heading("Rent"), start=3)
+
+    first, *others = passages(segment("# Flat\nA pelican lives here.", heading("Flat")), long)
+
+    assert first.locator[0] == heading("Flat · Rent")
+    assert all(chunk.locator[:2] == (heading("Flat"), heading("Rent")) for chunk in others)
+
+
 def test_segments_of_another_kind_stay_by_themselves() -> None:
     found = passages(segment("text"), segment("picture", start=2, kind="picture"), segment("more", start=3))
 

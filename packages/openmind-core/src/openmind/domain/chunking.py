@@ -9,7 +9,7 @@ from openmind.domain.cutting import Limits, pieces
 from openmind.domain.documents import DocumentFacts, ExtractedDocument
 from openmind.domain.stretches import Part, Ruler, Stretch, locate, stretches
 
-CHUNKING_VERSION = 1
+CHUNKING_VERSION = 2
 """Grows when the same text gives other passages; every file is then divided again."""
 
 SEPARATOR = " › "

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from attrs import define, frozen
 
@@ -41,8 +42,10 @@ class Stretch:
 
     text: str
     outer: Locator
-    """The places above the counted ones; sections that were put together share one heading."""
+    """The places above the counted ones, as they name the whole; sections that were put together share one heading."""
     parts: tuple[Part, ...]
+    is_mixed: bool = False
+    """Whether its parts stand below different headings."""
 
     def blocks(self) -> list[Block]:
         """Return what is cut between lines only."""
@@ -55,7 +58,16 @@ class Stretch:
     def part_at(self, offset: int) -> Part:
         if len(self.parts) == 1:
             return self.parts[0]
-        return self.parts[bisect_right(self.parts, offset, key=lambda part: part.offset) - 1]
+        return self.parts[self._index(offset)]
+
+    def outer_of(self, start: int, end: int) -> Locator:
+        """Return the places above characters `start` to `end`, which may reach over several sections."""
+        if not self.is_mixed:
+            return self.outer
+        return _above(self.parts[self._index(start) : self._index(end - 1) + 1])
+
+    def _index(self, offset: int) -> int:
+        return bisect_right(self.parts, offset, key=lambda part: part.offset) - 1
 
 
 @define
@@ -79,8 +91,9 @@ class Ruler:
 def locate(stretch: Stretch, ruler: Ruler, start: int, end: int) -> Locator:
     """Return the place of characters `start` to `end` of a stretch."""
     first, last = stretch.part_at(start), stretch.part_at(end - 1)
+    outer = stretch.outer_of(start, end)
     if first.counted is None or last.counted is None:
-        return stretch.outer
+        return outer
     begin = first.counted.start
     if first.exact and begin is not None:
         begin += ruler.line(start) - first.line
@@ -88,7 +101,7 @@ def locate(stretch: Stretch, ruler: Ruler, start: int, end: int) -> Locator:
     if last.exact and last.counted.start is not None:
         stop = last.counted.start + ruler.line(end - 1) - last.line
     place = Place(kind=first.counted.kind, start=begin, end=None if stop == begin else stop)
-    return (*stretch.outer, place)
+    return (*outer, place)
 
 
 def stretches(segments: Sequence[Segment], *, tiny: int, most: int) -> Iterator[Stretch]:
@@ -200,7 +213,8 @@ def _stretch(segments: Sequence[Segment]) -> Stretch:
         texts.append(segment.text)
         offset, line = offset + len(segment.text), line + (breaks if counted else segment.text.count("\n"))
     text = segments[0].text if len(segments) == 1 else "".join(texts)
-    return Stretch(text, _path([_outer(segment) for segment in segments]), tuple(parts))
+    outers = list(dict.fromkeys(map(_outer, segments)))
+    return Stretch(text, _path(outers), tuple(parts), is_mixed=len(outers) > 1)
 
 
 def _gap(one: Segment, other: Segment) -> int:
@@ -222,12 +236,48 @@ def _is_exact(counted: Place | None, breaks: int) -> bool:
 def _path(outers: Sequence[Locator]) -> Locator:
     """Return the longest path if the others lead to it, else what all have in common with the headings that differ."""
     longest = max(outers, key=len)
-    if all(outer == longest[: len(outer)] for outer in outers):
+    if all(_leads_to(outer, longest) for outer in outers):
         return longest
+    return _together(outers, _common(outers))
+
+
+def _above(parts: Sequence[Part]) -> Locator:
+    """Return what all parts stand below: where one stands directly below a heading, it is named beside those within.
+
+    A title with nothing below it but the next heading says nothing that would stand in the wrong place.
+    """
+    path = [_outer(part.segment) for part in parts]
+    titles = [_leads_to(*pair) and _is_title(part.segment) for part, pair in zip(parts, pairwise(path), strict=False)]
+    outers = list(dict.fromkeys(outer for outer, title in zip(path, [*titles, False], strict=True) if not title))
+    common = _common(outers)
+    if common not in outers:
+        return _together(outers, common)
+    if len(outers) == 1 or not common or common[-1].kind != "heading":
+        return common
+    return _together(outers, common[:-1])
+
+
+def _leads_to(outer: Locator, other: Locator) -> bool:
+    return outer == other[: len(outer)]
+
+
+def _is_title(segment: Segment) -> bool:
+    """Whether the segment is its own heading and nothing else."""
+    outer = _outer(segment)
+    words = [word for word in segment.text.split() if any(map(str.isalnum, word))]
+    return bool(outer) and outer[-1].kind == "heading" and words == outer[-1].label.split()
+
+
+def _common(outers: Sequence[Locator]) -> Locator:
     common = outers[0]
     for outer in outers[1:]:
-        while common != outer[: len(common)]:
+        while not _leads_to(common, outer):
             common = common[:-1]
+    return common
+
+
+def _together(outers: Sequence[Locator], common: Locator) -> Locator:
+    """Return what the paths have in common, and as one heading all that they have not."""
     labels = list(dict.fromkeys(place.label for outer in outers for place in outer[len(common) :] if place.label))
     if len(labels) > _NAMED:
         labels = [*labels[: _NAMED - 1], "…", labels[-1]]
