@@ -21,7 +21,6 @@ import argparse
 import json
 import os
 import random
-import resource
 import shutil
 import statistics
 import subprocess
@@ -34,6 +33,7 @@ from pathlib import Path
 
 import psutil
 from openmind import open_memory
+from processes import ENVIRONMENT, children_cpu_s
 
 ONE_RUN = """
 import json, sys
@@ -49,8 +49,6 @@ with open_memory(sys.argv[1]) as memory:
 FIVE_MINUTES_LATER = "import openmind.application.recovering.sweeping as sweeping\nsweeping.VERSION_AGE_S = 0.0\n"
 """Old versions of a table stay for readers that may have one open; a benchmark need not wait for that."""
 ONE_PROCESS = "[indexing]\nworkers = 1\n"
-ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-"""Python keeps what it compiled, as it does for people; else each run would compile Lance and Arrow anew."""
 PAUSE_S = 0.1
 """Between two searches: they are to meet every state of the growing index, not to slow it down."""
 SEARCHES_AFTER = 200
@@ -84,12 +82,6 @@ class Run:
                 continue
             self.peak_mb = max(self.peak_mb, total / 1e6)
             time.sleep(0.05)
-
-
-def children_cpu_s() -> float:
-    """CPU seconds of all processes that were started here and have ended."""
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
 
 
 class Bench:

@@ -9,10 +9,7 @@ beside `python -c "import lancedb"` in the same environment.
 """
 
 import argparse
-import os
 import random
-import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -24,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from openmind import OpenMind, open_memory
+from processes import cpu_seconds
 
 Search = Callable[[str], object]
 PLAIN, FILTERED, COLD = (35.0, 80.0), (45.0, 90.0), 0.5
@@ -79,23 +77,6 @@ def filters(memory: OpenMind, corpus: Path) -> dict[str, dict[str, Any]]:
     return some | {"all of these": {key: value for filter in some.values() for key, value in filter.items()}}
 
 
-def cold_seconds(home: Path, query: str) -> float:
-    command = [sys.executable, "-m", "openmind_cli", "search", query]
-    return cpu_seconds(command, {**os.environ, "OPENMIND_HOME": str(home)})
-
-
-def cpu_seconds(command: list[str], environment: dict[str, str], runs: int = 5) -> float:
-    """Least CPU seconds of a process and its children."""
-
-    def once() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    return min(once() for _ in range(runs))
-
-
 def verdict(name: str, figures: tuple[float, ...], bars: tuple[float, ...], unit: str) -> None:
     met = all(figure <= bar for figure, bar in zip(figures, bars, strict=True))
     told = " / ".join(f"{figure:7.1f}" if unit == "ms" else f"{figure:7.2f}" for figure in figures)
@@ -116,8 +97,12 @@ def main() -> None:
         verdict("words and vectors", cpu_ms(memory.search, asked), PLAIN, "ms")
         for name, wanted in filters(memory, chosen.corpus).items():
             verdict(f"with a filter: {name}", cpu_ms(partial(memory.search, **wanted), asked), FILTERED, "ms")
-        bare = cpu_seconds([sys.executable, "-c", "import lancedb"], dict(os.environ), runs=3)
-        cold = cold_seconds(home, asked[1])
+        commands = {
+            "cold": [sys.executable, "-m", "openmind_cli", "search", asked[1]],
+            "bare": [sys.executable, "-c", "import lancedb"],
+        }
+        taken = cpu_seconds(commands, runs=5, OPENMIND_HOME=str(home))
+        cold, bare = taken["cold"], taken["bare"]
         print(f"{'openmind search from cold':<44} {cold:7.2f} s; import lancedb {bare:.2f} s")
         verdict("openmind search / import lancedb", (cold / bare,), (COLD,), "x")
 

@@ -1,17 +1,18 @@
 """How much a command costs before it does anything.
 
-CPU seconds of whole processes, each the least of several, against a bare cyclopts app with as many commands in the
-same environment. `python benchmarks/startup.py [--runs N]`
+CPU seconds of whole processes, each the least of several that take turns, against a bare cyclopts app with as many
+commands in the same environment. `python benchmarks/startup.py [--runs N]`
 """
 
 import argparse
 import json
-import os
-import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+
+from processes import ENVIRONMENT, cpu_seconds
 
 BARE = """
 import sys
@@ -32,19 +33,7 @@ HEAVY = ("lance", "lancedb", "pyarrow", "pandas", "numpy", "httpx", "litestar", 
 COMMANDS = (["--help"], ["--version"], ["source", "list"], ["status"])
 
 
-def cpu_seconds(command: list[str], environment: dict[str, str], runs: int) -> float:
-    """Least CPU seconds of the process and its children."""
-
-    def once() -> float:
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        subprocess.run(command, env=environment, check=True, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-    return min(once() for _ in range(runs))
-
-
-def heavy_modules(arguments: list[str], environment: dict[str, str], folder: Path) -> list[str]:
+def heavy_modules(arguments: list[str], environment: Mapping[str, str], folder: Path) -> list[str]:
     """The heavy packages that a command imports."""
     listing = folder / "modules.json"
     command = [sys.executable, "-c", MODULES, str(listing), *arguments]
@@ -61,19 +50,23 @@ def main() -> int:
     missed = False
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        environment = {**os.environ, "OPENMIND_HOME": str(folder / "home")}
+        home = str(folder / "home")
+        environment = {**ENVIRONMENT, "OPENMIND_HOME": home}
         notes = folder / "notes"
         notes.mkdir()
         for arguments in (["init"], ["source", "add", str(notes)]):
             subprocess.run(
                 [sys.executable, "-m", "openmind_cli", *arguments], env=environment, check=True, capture_output=True
             )
-        bare = cpu_seconds([sys.executable, "-c", BARE, "--help"], environment, runs)
+        commands = {" ".join(each): [sys.executable, "-m", "openmind_cli", *each] for each in COMMANDS}
+        bare_help = [sys.executable, "-c", BARE, "--help"]
+        taken = cpu_seconds({"bare": bare_help, **commands}, runs=runs, OPENMIND_HOME=home)
+        bare = taken["bare"]
         print(f"| {'command':<28} | CPU s | × bare help | bar | heavy imports |")
         print("|---|---|---|---|---|")
         print(f"| {'bare cyclopts app --help':<28} | {bare:.3f} | 1.00 | | |")
         for arguments in COMMANDS:
-            spent = cpu_seconds([sys.executable, "-m", "openmind_cli", *arguments], environment, runs)
+            spent = taken[" ".join(arguments)]
             bar = 1.3 if arguments == ["--help"] else None
             heavy = heavy_modules(arguments, environment, folder)
             missed |= bool(heavy) or (bar is not None and spent > bar * bare)

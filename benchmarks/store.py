@@ -28,6 +28,7 @@ from openmind.ports.catalog import Publication
 from openmind.ports.chunk_store import CandidateQuery, ChunkFilter, WordsQuery
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.storage import LocalStorage
+from processes import cpu_seconds
 
 TABLE = "chunks"
 DIMENSION = 256
@@ -196,7 +197,7 @@ def build(folder: Path, rows: int) -> None:
 
 
 COLD = """
-import json, sys, time
+import json, sys
 from pathlib import Path
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind.domain.index import Visibility
@@ -210,20 +211,14 @@ with LanceChunkStore(Path(sys.argv[1])).open("chunks") as view:
     view.document_share(terms)
     assert view.rows([candidate.key for candidate in found.words[:10]])
 assert "pandas" not in sys.modules and "lancedb" not in sys.modules
-print(time.process_time())
 """
 
 
-def cold_seconds(folder: Path) -> float:
-    """CPU of a whole process that imports, opens, asks both legs and fetches ten rows; the best of three."""
+def cold_seconds(folder: Path) -> dict[str, float]:
+    """CPU of a process that imports, opens, asks both legs and fetches ten rows, and of `import lancedb`."""
     [(terms, vector)] = queries(Passages().take(1), 1)
-    command = [sys.executable, "-c", COLD, str(folder), json.dumps(terms), vector.hex()]
-    return min(float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) for _ in range(3))
-
-
-def lancedb_seconds() -> float:
-    command = [sys.executable, "-c", "import time, lancedb; print(time.process_time())"]
-    return min(float(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout) for _ in range(2))
+    search = [sys.executable, "-c", COLD, str(folder), json.dumps(terms), vector.hex()]
+    return cpu_seconds({"search": search, "lancedb": [sys.executable, "-c", "import lancedb"]}, runs=3)
 
 
 def watch_steps() -> dict[str, tuple[float, float]]:
@@ -261,8 +256,9 @@ def in_child(*arguments: str) -> str:
 def measure(rows: int, folder: Path) -> None:
     small = LanceChunkStore(folder / "small")
     grow(small, Passages(), rows=10_000, batch=10_000)
-    report("cold: both legs over 10,000 rows, a whole process", cold_seconds(small.folder), bar=(0.9,), unit="s")
-    report("import lancedb, for comparison", lancedb_seconds(), unit="s")
+    cold = cold_seconds(small.folder)
+    report("cold: both legs over 10,000 rows, a whole process", cold["search"], bar=(0.9,), unit="s")
+    report("import lancedb, for comparison", cold["lancedb"], unit="s")
     grow(LanceChunkStore(folder / "flat"), Passages(), rows=50_000, batch=5_000)
 
     print(in_child("build", str(folder / "large"), "--rows", str(rows)))

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from openmind.adapters.home import Home
-from openmind.adapters.toml_config import ConfigFile
-from openmind.domain.config import Config
+from openmind.adapters.toml_file import read_toml
+from openmind.domain.config import names_blocked
 from openmind.domain.errors import OpenMindError
 from openmind.plugins.manager import Plugins, load_plugins
 
@@ -12,19 +12,15 @@ from openmind.plugins.manager import Plugins, load_plugins
 def installed_plugins(home: Path | str | None = None) -> Plugins:
     """Load the plugins, whether or not there is a home.
 
-    Args:
-        home: as `open_memory`.
-    """
-    return load_plugins(blocked=readable_config(home).blocked_plugins)
-
-
-def readable_config(home: Path | str | None = None) -> Config:
-    """Read the configuration; for one that cannot be read, the defaults: whoever works with it tells what is wrong.
+    Of the configuration only the list of those to leave out is read: to check all of it takes longer than
+    `openmind --help`, which needs no more. What is wrong with the rest is told by whoever works with it.
 
     Args:
         home: as `open_memory`.
     """
     try:
-        return ConfigFile(Home.at(home).config_file).load()
+        document = read_toml(Home.at(home).config_file)
     except OpenMindError:
-        return Config()
+        document = {}
+    plugins = document.get("plugins")
+    return load_plugins(blocked=names_blocked(plugins if isinstance(plugins, dict) else {}))

@@ -12,7 +12,7 @@ from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance.uninstalling import UninstallService
 from openmind.bootstrap.assembly import utc_now
-from openmind.installed import readable_config
+from openmind.configuration import readable_config
 from openmind.plugins.manager import Plugins, load_plugins
 
 

@@ -56,6 +56,16 @@ def test_segments_stay_few_while_a_table_grows(store: LanceChunkStore) -> None:
     assert len(ask(store, "alpha").words) == 60
 
 
+def test_a_run_ends_with_one_segment_in_each_index_that_filters_ask(store: LanceChunkStore) -> None:
+    grow(store, 1, 4, rows=5)
+    store.merge(TABLE)
+
+    for name in ("generation_idx", "modified_at_idx", "path_idx", "source_id_idx", "extension_idx"):
+        state = opened(store).index_state(name)
+        assert (state.segments, state.unindexed) == ((20,), 0)
+    assert len(ask(store, "alpha").words) == 20
+
+
 def test_words_that_are_merged_lie_in_one_part(store: LanceChunkStore) -> None:
     grow(store, 1, 2, rows=5)
 

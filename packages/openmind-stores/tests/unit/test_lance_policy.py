@@ -53,6 +53,39 @@ def test_a_growing_table_keeps_few_segments_and_merges_each_row_a_few_times(batc
 
 
 @pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ((), 1),
+        ((10_000,), 1),
+        ((10_000, 10_000), 2),
+        ((20_000, 10_000), 2),
+        ((20_001, 10_000), 1),
+        ((100_000, 500), 1),
+        ((100_000, 900, 500), 2),
+        ((1_801, 4_507, 10_000, 20_003, 10_003, 5_174), 6),
+    ],
+)
+def test_the_segments_that_filters_ask_are_joined_behind_those_that_are_much_larger(
+    sizes: tuple[int, ...], expected: int
+) -> None:
+    assert POLICY.newest_to_join(sizes) == expected
+
+
+@pytest.mark.parametrize("batches", [[10_000] * 100, [500] * 1_000, [7, 10_000, 300, 2_500] * 100])
+def test_runs_leave_few_segments_for_filters_to_ask_and_join_each_row_a_few_times(batches: list[int]) -> None:
+    sizes: list[int] = []
+    written = 0
+    for batch in batches:
+        sizes.append(batch)
+        joined = POLICY.newest_to_join(sizes)
+        sizes[-joined:] = [sum(sizes[-joined:])]
+        written += sizes[-1] if joined > 1 else 0
+        assert len(sizes) <= 10
+
+    assert written < 12 * sum(batches)
+
+
+@pytest.mark.parametrize(
     ("rows", "expected"),
     [
         ([], 0),

@@ -18,7 +18,7 @@ def test_it_registers_the_provider_that_the_default_configuration_names() -> Non
 
 def test_neither_the_plugin_nor_the_identity_loads_anything_heavy() -> None:
     code = (
-        "import sys; from openmind_wordllama.plugin import BuiltinProvider;"
+        "import sys, openmind_wordllama.plugin; from openmind_wordllama.provider import BuiltinProvider;"
         "provider = BuiltinProvider(); provider.health(); provider.models();"
         "assert provider.embedder('builtin').identity.dimension == 256;"
         "print([name for name in ('numpy', 'tokenizers', 'safetensors', 'wordllama') if name in sys.modules])"

@@ -6,7 +6,8 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 from openmind.adapters.packages import install_command
-from openmind.installed import installed_plugins, readable_config
+from openmind.configuration import readable_config
+from openmind.installed import installed_plugins
 
 from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.installed import Installed, look_at, names_taken

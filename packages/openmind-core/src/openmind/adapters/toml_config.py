@@ -2,8 +2,6 @@
 
 import errno
 import hashlib
-import os
-import stat
 import tomllib
 from collections.abc import Callable, Mapping, MutableMapping
 from pathlib import Path
@@ -18,12 +16,11 @@ from cattrs.gen import make_dict_structure_fn
 from cattrs.v import format_exception, transform_error
 
 from openmind.adapters.atomic import replace_file
+from openmind.adapters.toml_file import read_config_bytes, read_toml
 from openmind.domain.config import Config, Section
 from openmind.domain.errors import ConfigError, StoreFull
 
 T = TypeVar("T")
-MAX_CONFIG_BYTES = 1_000_000
-"""A larger file is no configuration."""
 
 
 @frozen
@@ -34,7 +31,7 @@ class ConfigFile:
 
     def fingerprint(self) -> str:
         """Hash the bytes: another fingerprint means another configuration."""
-        return hashlib.sha256(self._bytes()).hexdigest()
+        return hashlib.sha256(read_config_bytes(self.path)).hexdigest()
 
     def load(self) -> Config:
         """Read it.
@@ -42,20 +39,7 @@ class ConfigFile:
         Raises:
             ConfigError: it is no TOML, has unknown keys or values of the wrong type; the message names the key.
         """
-        data = self._bytes()
-        try:
-            document = tomllib.loads(data.decode("utf-8"))
-        except UnicodeDecodeError as error:
-            number = data.count(b"\n", 0, error.start) + 1
-            raise ConfigError(
-                f"{self.path} is not written in UTF-8: line {number} holds other bytes",
-                hint="Save the file as UTF-8 in your editor.",
-            ) from error
-        except tomllib.TOMLDecodeError as error:
-            raise ConfigError(f"{self.path} is not valid TOML: {error}", hint="Mend the line it names.") from error
-        except RecursionError as error:
-            raise ConfigError(f"{self.path} is not valid TOML: it is nested too deeply", hint="Mend it.") from error
-        return structure(document, Config, where=str(self.path))
+        return structure(read_toml(self.path), Config, where=str(self.path))
 
     def update(
         self, changes: Mapping[tuple[str, ...], object], *, check: Callable[[Config], object] = lambda _: None
@@ -71,7 +55,7 @@ class ConfigFile:
             StoreFull: there is no space left; it is as it was.
         """
         self.load()
-        document = tomlkit.parse(self._bytes().decode("utf-8"))
+        document = tomlkit.parse(read_config_bytes(self.path).decode("utf-8"))
         for path, value in changes.items():
             _set(document, path, value)
         text = tomlkit.dumps(document)
@@ -81,21 +65,6 @@ class ConfigFile:
         except OSError as error:
             raise not_written(self.path, error) from error
 
-    def _bytes(self) -> bytes:
-        try:
-            data = _read_bounded(self.path)
-        except FileNotFoundError:
-            return b""
-        except OSError as error:
-            raise ConfigError(
-                f"{self.path} cannot be read: {error.strerror or error}", hint="Check its permissions."
-            ) from error
-        if data is None:
-            raise ConfigError(f"{self.path} is no regular file", hint="Put a text file in its place, or nothing.")
-        if len(data) > MAX_CONFIG_BYTES:
-            raise ConfigError(f"{self.path} is too large to be a configuration", hint="Mend or delete it.")
-        return data
-
 
 def not_written(path: Path, error: OSError) -> ConfigError | StoreFull:
     """Say why the configuration could not be written."""
@@ -103,24 +72,6 @@ def not_written(path: Path, error: OSError) -> ConfigError | StoreFull:
         return StoreFull(f"There is no space left to write {path}", hint="Free some disk space, and try again.")
     told = f"{path} cannot be written: {error.strerror or error}"
     return ConfigError(told, hint="Check the permissions of its folder.")
-
-
-def _read_bounded(path: Path) -> bytes | None:
-    """Read a little more than is allowed at most; None for a folder, a FIFO or a device, none of which is waited for.
-
-    Links are followed: many keep their configuration elsewhere.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0))
-    except OSError as error:
-        if error.errno in {errno.ENXIO, errno.ENODEV, errno.EISDIR}:
-            return None
-        raise
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(MAX_CONFIG_BYTES + 1)
 
 
 def structure(document: Section, kind: type[T], *, where: str) -> T:

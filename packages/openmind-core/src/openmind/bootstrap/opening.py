@@ -17,11 +17,11 @@ from openmind.application.models.own_embedder import OWN_EMBEDDER, OwnEmbedder, 
 from openmind.application.settings import Settings
 from openmind.application.setup import Beginning
 from openmind.bootstrap.assembly import Assembly, utc_now
+from openmind.configuration import readable_config
 from openmind.domain.arguments import of_kind, yes_or_no
 from openmind.domain.config import Config
 from openmind.domain.errors import HomeMissing, UsageError
 from openmind.domain.plugins import THIS_PROGRAM
-from openmind.installed import readable_config
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.ports.embedding_provider import EmbeddingProvider
 

@@ -72,6 +72,12 @@ class StorageConfig:
     holds stays where it is."""
 
 
+def names_blocked(plugins: Section) -> frozenset[str]:
+    """The names that `[plugins] blocked` leaves out, whether or not the rest of the section is right."""
+    blocked = plugins.get("blocked")
+    return frozenset(map(str, blocked)) if isinstance(blocked, list) else frozenset()
+
+
 def _with_blocked(plugins: Section) -> Section:
     return {"blocked": [], **plugins}
 
@@ -115,8 +121,7 @@ class Config:
     @property
     def blocked_plugins(self) -> frozenset[str]:
         """Names of plugins, or of packages, that are left out."""
-        blocked = self.plugins["blocked"]
-        return frozenset(map(str, blocked)) if isinstance(blocked, list) else frozenset()
+        return names_blocked(self.plugins)
 
     @property
     def provider_settings(self) -> Section:

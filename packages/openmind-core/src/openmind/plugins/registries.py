@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import attrs
 from attrs import define, field, frozen
@@ -12,10 +12,12 @@ from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.errors import ConfigError, OpenMindError, PluginError
 from openmind.domain.foreign_errors import named
 from openmind.ports.extractor import Extractor, ExtractorInfo
-from openmind.ports.model_provider import ModelProvider
-from openmind.ports.notebook import Notebook
 from openmind.ports.ocr_engine import OcrEngine
-from openmind.ports.storage import Storage
+
+if TYPE_CHECKING:  # what `openmind --help` has no use for: these two know most of the domain
+    from openmind.ports.model_provider import ModelProvider
+    from openmind.ports.notebook import Notebook
+    from openmind.ports.storage import Storage
 
 T = TypeVar("T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -43,9 +45,9 @@ class ExtractionTools:
 
 
 ExtractorFactory = Callable[[ExtractionTools], Extractor]
-StorageFactory = Callable[[Path], Storage]
-ProviderFactory = Callable[[Any], ModelProvider]
-NotingFactory = Callable[[Any, Notebook], ModelProvider]
+StorageFactory = Callable[[Path], "Storage"]
+ProviderFactory = Callable[[Any], "ModelProvider"]
+NotingFactory = Callable[[Any, "Notebook"], "ModelProvider"]
 
 
 @runtime_checkable
@@ -206,7 +208,7 @@ class ProviderEntry:
     config: type[Any] | None
     noting: NotingFactory | None = None
 
-    def make(self, settings: object, notebook: Notebook) -> ModelProvider:
+    def make(self, settings: object, notebook: "Notebook") -> "ModelProvider":
         """Build the provider, with a notebook if it wants one."""
         return self.factory(settings) if self.noting is None else self.noting(settings, notebook)
 
@@ -252,7 +254,7 @@ class StoreRegistry(Registry[StorageFactory]):
         _check_factory(factory, self.kind)
         self._put(name, factory)
 
-    def build(self, name: str, home: Path) -> Storage:
+    def build(self, name: str, home: Path) -> "Storage":
         """Make the storage of a home.
 
         Raises:

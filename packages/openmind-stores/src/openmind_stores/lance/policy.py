@@ -58,6 +58,20 @@ class UpkeepPolicy:
             merged += 1
         return merged
 
+    def newest_to_join(self, sizes: Sequence[int]) -> int:
+        """Say how many of the newest segments of a column's index should become one when a run ends.
+
+        Those that are at most twice as large as all newer ones together: so a table has few segments however large it
+        is, and each row is merged a few times only.
+        """
+        joined, rows = 1, sum(sizes[-1:])
+        for older in reversed(sizes[:-1]):
+            if older > 2 * rows:
+                break
+            rows += older
+            joined += 1
+        return joined
+
     def rows_per_file(self, sizes: Sequence[int]) -> int:
         """Say below how many rows files should be joined now; 0 when they may stay as they are."""
         if sum(rows < self.small_file_rows for rows in sizes) > self.most_small_files:

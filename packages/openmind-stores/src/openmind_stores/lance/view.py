@@ -1,6 +1,6 @@
 """Reading one version of a table."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar, cast
 
 from openmind.domain.chunks import ChunkKey, ChunkRow
@@ -31,6 +31,8 @@ class LanceChunkView:
         self._memory = memory
         self._data = table.open()
         self._row_ids: dict[ChunkKey, int] = {}
+        self._names: dict[int, tuple[ChunkKey, int]] = {}
+        """Key and passage of each row that was found so far: a search asks the same view several times."""
         self._reopened = False
 
     def candidates(self, query: CandidateQuery) -> Candidates:
@@ -88,15 +90,15 @@ class LanceChunkView:
                 raise
             return [], first_line(error)
 
-    def _named(self, data: Dataset, row_ids: Collection[int]) -> dict[int, tuple[ChunkKey, int]]:
-        """Fetch key and passage of rows, for both legs at once, and remember where the keys are."""
-        if not row_ids:
-            return {}
-        ordered = sorted(row_ids)
-        columns = data.take(ordered, (*KEY, "passage"))
-        keys = to_keys(columns)
-        self._row_ids.update(zip(keys, ordered, strict=True))
-        return dict(zip(ordered, zip(keys, cast("list[int]", columns["passage"]), strict=True), strict=True))
+    def _named(self, data: Dataset, row_ids: Collection[int]) -> Mapping[int, tuple[ChunkKey, int]]:
+        """Fetch key and passage of rows, for both legs at once, and remember them."""
+        ordered = sorted(set(row_ids) - self._names.keys())
+        if ordered:
+            columns = data.take(ordered, (*KEY, "passage"))
+            keys = to_keys(columns)
+            self._row_ids.update(zip(keys, ordered, strict=True))
+            self._names.update(zip(ordered, zip(keys, cast("list[int]", columns["passage"]), strict=True), strict=True))
+        return self._names
 
     def _sample(self, data: Dataset) -> Sample:
         return self._memory.samples.of(self._table.name, data)
@@ -133,6 +135,7 @@ class LanceChunkView:
                 raise
         self._reopened = True
         self._row_ids.clear()
+        self._names.clear()
         self._data = self._table.open()
         return ask(self._data)
 
@@ -158,6 +161,6 @@ def nearest(data: Dataset, wanted: bytes | None, where: str, limit: int) -> Scor
     return data.nearest(wanted, where=where, limit=limit, probes=PROBES)
 
 
-def ranked(rows: Scored, found: dict[int, tuple[ChunkKey, int]], limit: int) -> tuple[Candidate, ...]:
+def ranked(rows: Scored, found: Mapping[int, tuple[ChunkKey, int]], limit: int) -> tuple[Candidate, ...]:
     candidates = [Candidate(key=found[row_id][0], score=score, passage=found[row_id][1]) for row_id, score in rows]
     return tuple(sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))[:limit])

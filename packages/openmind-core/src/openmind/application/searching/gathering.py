@@ -11,7 +11,7 @@ from attrs import evolve
 
 from openmind.domain.chunks import ChunkKey
 from openmind.domain.ids import FileId
-from openmind.ports.chunk_store import Candidate, CandidateQuery, Candidates, ChunkView
+from openmind.ports.chunk_store import Candidate, CandidateQuery, Candidates, ChunkFilter, ChunkView
 
 
 def gather(view: ChunkView, query: CandidateQuery, *, files: int) -> Candidates:
@@ -45,7 +45,7 @@ def _without(query: CandidateQuery, leg: Iterable[Candidate]) -> CandidateQuery:
 
 
 def _completed(view: ChunkView, query: CandidateQuery, found: Candidates) -> Candidates:
-    """Let each leg that was cut off score what only the other one gave."""
+    """Let each leg that was cut off score what only the other one gave; that has passed the filter already."""
     by_words, by_vectors = _keys(found.words), _keys(found.vectors)
     unread = by_vectors - by_words if len(by_words) >= query.limit else set[ChunkKey]()
     unseen = by_words - by_vectors if len(by_vectors) >= query.limit else set[ChunkKey]()
@@ -57,7 +57,7 @@ def _completed(view: ChunkView, query: CandidateQuery, found: Candidates) -> Can
             query,
             words=query.words if unread else None,
             vector=query.vector if unseen else None,
-            filter=evolve(query.filter, keys=tuple(sorted(asked))),
+            filter=ChunkFilter(visible=query.filter.visible, keys=tuple(sorted(asked))),
             limit=len(asked),
         )
     )

@@ -109,9 +109,11 @@ class SnapshotSearch:
         legs, models = self._measured(query, legs)
         asked = self._weigh(query)
         draft = _arranged(legs.ranked(profile, coverage=1.0), question)
-        rows = self.view.rows({*(one.key for one in draft), *legs.first(WITNESSES)})
+        read = {*(one.key for one in draft), *legs.first(WITNESSES)}
+        there = self.view.rows({*read, *models})
+        rows = {key: row for key, row in there.items() if key in read}
         best = max((coverage(asked, row.words) for row in rows.values()), default=0.0)
-        anywhere = max((best, *(coverage(asked, row.words) for row in models)))
+        anywhere = max((coverage(asked, row.words) for row in there.values()), default=0.0)
         chosen = _arranged(legs.ranked(profile, coverage=anywhere), question)
         if missing := {one.key for one in chosen} - rows.keys():
             rows |= self.view.rows(missing)
@@ -144,15 +146,14 @@ class SnapshotSearch:
             notes=FAILED[failed],
         )
 
-    def _measured(self, query: AnalysedQuery, legs: Legs) -> tuple[Legs, tuple[ChunkRow, ...]]:
+    def _measured(self, query: AnalysedQuery, legs: Legs) -> tuple[Legs, tuple[ChunkKey, ...]]:
         """Measure by the best of everything, also where filters leave it out: a filter makes no passage better."""
         if self.filter == self.everything or legs.words is None:
             return legs, ()
         words = WordsQuery(terms=query.asked, phrases=query.phrases)
         found = self.view.candidates(CandidateQuery(words=words, filter=self.everything, limit=WITNESSES)).words
-        return evolve(legs, best_words=max((one.score for one in found), default=0.0)), tuple(
-            self.view.rows([one.key for one in found]).values()
-        )
+        best = max((one.score for one in found), default=0.0)
+        return evolve(legs, best_words=best), tuple(one.key for one in found)
 
     def _files(self, candidates: Iterable[Candidate]) -> dict[FileId, FileRecord]:
         return self.reader.files({one.key.file_id for one in candidates})
