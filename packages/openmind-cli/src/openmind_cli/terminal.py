@@ -1,9 +1,28 @@
 """What the standard streams are, and how they take any text."""
 
+import errno
 import io
 import os
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+
+class LastingTerminal(io.FileIO):
+    """A terminal that takes everything once it was closed.
+
+    Who read it is gone, and whatever that tells to end has still to do so in order, with an exit code of its own.
+    """
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        try:
+            return super().write(data)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return memoryview(data).nbytes
 
 
 def prepare_streams() -> None:
@@ -16,6 +35,11 @@ def prepare_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if isinstance(stream, io.TextIOWrapper) and _may_hang_up(stream):
+            stream.flush()
+            setattr(sys, name, _alike(stream, LastingTerminal(stream.fileno(), "w", closefd=False)))
 
 
 def keep_output_apart() -> None:
@@ -28,14 +52,24 @@ def keep_output_apart() -> None:
     if not isinstance(usual, io.TextIOWrapper):
         return
     usual.flush()
-    private = os.fdopen(os.dup(usual.fileno()), "wb", buffering=0 if usual.write_through else -1)
+    private = (LastingTerminal if _may_hang_up(usual) else io.FileIO)(os.dup(usual.fileno()), "w")
     os.dup2(sys.stderr.fileno(), usual.fileno())
-    sys.stdout = io.TextIOWrapper(
-        private,
-        encoding=usual.encoding,
-        errors=usual.errors,
-        line_buffering=usual.line_buffering,
-        write_through=usual.write_through,
+    sys.stdout = _alike(usual, private)
+
+
+def _may_hang_up(stream: TextIO) -> bool:
+    """Whether it is a terminal as POSIX has it; a console of Windows takes the process with it, and no plain writes."""
+    return os.name == "posix" and is_terminal(stream)
+
+
+def _alike(stream: io.TextIOWrapper, raw: io.FileIO) -> io.TextIOWrapper:
+    """Write to a file as a stream does to its own."""
+    return io.TextIOWrapper(
+        raw if stream.write_through else io.BufferedWriter(raw),  # as Python's own do
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
     )
 
 

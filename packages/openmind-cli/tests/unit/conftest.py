@@ -1,6 +1,7 @@
 """Values to render, and streams to render to."""
 
 import io
+import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, redirect_stderr, redirect_stdout
 
@@ -11,6 +12,7 @@ from openmind.domain.search import Explanation, SearchHit
 
 MakeHit = Callable[..., SearchHit]
 Terminal = Callable[[], AbstractContextManager["TerminalStream"]]
+RealTerminal = Callable[[], AbstractContextManager[int]]
 
 
 class TerminalStream(io.StringIO):
@@ -57,5 +59,25 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
         stream = TerminalStream()
         with redirect_stdout(stream), redirect_stderr(stream):
             yield stream
+
+    return connected
+
+
+@pytest.fixture
+def real_terminal() -> RealTerminal:
+    """A context in which both standard streams are a terminal of the system's; gives the descriptor of its reader."""
+    if os.name != "posix":
+        pytest.skip("a console of Windows ends the process that it belongs to")
+
+    @contextmanager
+    def connected() -> Iterator[int]:
+        reader, device = os.openpty()
+        with (
+            os.fdopen(device, "w") as out,
+            os.fdopen(os.dup(device), "w") as err,
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            yield reader
 
     return connected

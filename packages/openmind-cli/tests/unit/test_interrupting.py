@@ -1,10 +1,15 @@
+import os
 import signal
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import openmind
 import pytest
 from openmind_cli.commands import index
 from openmind_cli.main import main
+
+RealTerminal = Callable[[], AbstractContextManager[int]]
 
 
 @pytest.fixture
@@ -43,6 +48,24 @@ def test_a_run_that_is_told_to_end_while_it_opens_its_memory_ends_with_a_summary
         assert memory.status().last_run.state.value == "stopped"
     assert "Interrupted. What was finished is kept" in err
     assert "stopped" in out.lower()
+
+
+@pytest.mark.usefixtures("home")
+def test_a_run_whose_terminal_is_closed_ends_in_order_although_nobody_can_be_told(
+    real_terminal: RealTerminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def hung_up() -> openmind.OpenMind:
+        os.close(reader)
+        signal.raise_signal(signal.SIGHUP)
+        return openmind.open_memory()
+
+    monkeypatch.setattr(index, "open_memory", hung_up)
+
+    with real_terminal() as reader:
+        assert main(["index"]) == 129
+
+    with openmind.open_memory() as memory:
+        assert memory.status().last_run.state.value == "stopped"
 
 
 def test_an_interruption_of_the_start_is_told(

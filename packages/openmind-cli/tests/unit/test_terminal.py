@@ -1,11 +1,17 @@
 """What the standard streams are."""
 
 import io
+import os
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 
-from openmind_cli.terminal import same_eyes
+import pytest
+from openmind_cli.terminal import LastingTerminal, keep_output_apart, prepare_streams, same_eyes
+
+RealTerminal = Callable[[], AbstractContextManager[int]]
 
 
 def test_outputs_that_lead_to_one_place_are_read_by_the_same_eyes(tmp_path: Path) -> None:
@@ -21,7 +27,7 @@ def test_outputs_that_lead_to_one_place_are_read_by_the_same_eyes(tmp_path: Path
 
 NOISY = """
 import os, subprocess, sys
-from openmind_cli.terminal import keep_output_apart, prepare_streams
+from openmind_cli.terminal import LastingTerminal, keep_output_apart, prepare_streams
 
 prepare_streams()
 print("first")
@@ -45,3 +51,29 @@ def test_closed_streams_keep_nothing_from_being_apart() -> None:
     )
 
     assert (ran.stdout, ran.stderr) == (b"", b"")
+
+
+@pytest.mark.parametrize("prepare_further", [lambda: None, keep_output_apart])
+def test_a_terminal_that_was_closed_takes_everything(
+    real_terminal: RealTerminal, prepare_further: Callable[[], None]
+) -> None:
+    with real_terminal() as reader:
+        prepare_streams()
+        prepare_further()
+        with sys.stdout:
+            print("seen")
+            shown = os.read(reader, 100)
+            os.close(reader)
+
+            print("lost")
+            print("lost as well", file=sys.stderr)
+
+    assert shown.strip() == b"seen"
+
+
+def test_any_other_failure_to_write_is_told() -> None:
+    unread, pipe = os.pipe()
+    os.close(unread)
+
+    with LastingTerminal(pipe, "w") as closed, pytest.raises(BrokenPipeError):
+        closed.write(b"x")
