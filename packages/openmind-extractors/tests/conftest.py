@@ -150,7 +150,7 @@ def pdf(
     info: str = "",
     resources: str = "",
     size: tuple[int, int] = (595, 842),
-    outline: Sequence[tuple[str, int]] = (),
+    outline: Sequence[tuple[str, int] | tuple[str, int, int]] = (),
 ) -> bytes:
     """Write a PDF by hand: objects 1 to 3 are catalogue, pages and font, then come `extra`, then each page.
 
@@ -162,7 +162,7 @@ def pdf(
         info: entries of the information dictionary.
         resources: entries of each page's resources.
         size: width and height of a page, in points.
-        outline: bookmarks: title and page, from 0.
+        outline: bookmarks: title and page, from 0; and how far above the bottom of the page they point.
     """
     font = "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>"
     objects: list[bytes] = [b"", b"", font.encode(), *(x if isinstance(x, bytes) else x.encode() for x in extra)]
@@ -180,9 +180,10 @@ def pdf(
         root = len(objects) + 1
         first, last = root + 1, root + len(outline)
         objects.append(f"<< /Type /Outlines /First {first} 0 R /Last {last} 0 R >>".encode())
-        for number, (title, target) in enumerate(outline, start=first):
+        for number, (title, target, *top) in enumerate(outline, start=first):
+            view = f"/XYZ 50 {top[0]} 0" if top else "/Fit"
             following = f"/Next {number + 1} 0 R" if number < last else ""
-            entry = f"/Title ({title}) /Parent {root} 0 R {following} /Dest [{kids[target]} 0 R /Fit]"
+            entry = f"/Title ({title}) /Parent {root} 0 R {following} /Dest [{kids[target]} 0 R {view}]"
             objects.append(f"<< {entry} >>".encode())
         catalog += f" /Outlines {root} 0 R"
     objects[0] = f"<< /Type /Catalog /Pages 2 0 R {catalog} >>".encode()

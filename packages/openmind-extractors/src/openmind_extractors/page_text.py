@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from attrs import define, field
 from openmind.domain.text import clean
 
+from openmind_extractors.line_ends import joined
+
 HEAD_LINES = 2
 """Lines at the top and at the bottom of a page that may be running heads."""
 
@@ -19,8 +21,6 @@ MIN_REPEATS = 3
 REPEATED_SHARE = 0.3
 """Of the pages looked at: left and right pages often have different heads, so neither is on more than half."""
 
-_HYPHEN_MARK = re.compile("[\x02\ufffe](?:\r?\n)?(?=(.?))", re.DOTALL)
-_HYPHEN_LINE = re.compile("(?<=[a-zß-ÿ\u0101-\u024f])[-\u00ad\u2010]\n(?=[a-zß-ÿ\u0101-\u024f])")
 _PRESENTATION = re.compile("[\ufb00-\ufb06\ufb13-\ufb17\ufb1d-\ufdff\ufe70-\ufefc]+")
 _PAGE_NUMBER = "#"
 _IS_PAGE_NUMBER = re.compile(
@@ -31,11 +31,7 @@ _IS_PAGE_NUMBER = re.compile(
 
 def mend(text: str) -> str:
     """Join words that were divided at the end of a line, expand ligatures, take out what is no character of a text."""
-    if "\x02" in text or "\ufffe" in text:
-        text = _HYPHEN_MARK.sub(lambda match: "" if match.group(1).islower() else "-", text)
-    text = text.replace("\r\n", "\n")
-    if "-\n" in text or "\u00ad" in text or "\u2010\n" in text:
-        text = _HYPHEN_LINE.sub("", text).replace("\u00ad", "")
+    text = joined(text.replace("\r\n", "\n"))
     if not text.isascii():
         # Letters in the shape they have at their place in a word are the same letters to a reader.
         text = _PRESENTATION.sub(lambda match: unicodedata.normalize("NFKC", match.group()), text)

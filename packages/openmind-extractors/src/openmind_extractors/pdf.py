@@ -12,10 +12,10 @@ from openmind.domain.text import clean
 from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob
 
+from openmind_extractors.chapters import Chapters
 from openmind_extractors.limits import divided
 from openmind_extractors.losses import Losses
 from openmind_extractors.ocr.engine import Recognition, is_blank
-from openmind_extractors.outline import HeadingPath
 from openmind_extractors.page_text import RunningHeads, mend
 from openmind_extractors.pdf_bombs import refuse_bombs
 from openmind_extractors.pdfium import (
@@ -94,7 +94,7 @@ class _Reading:
     tools: ExtractionTools
     facts: DocumentFacts
     recognition: Recognition = field(init=False)
-    path: "_Chapters" = field(init=False)
+    path: Chapters = field(init=False)
     heads: RunningHeads = field(factory=RunningHeads)
     losses: Losses = field(factory=Losses)
     broken: list[int] = field(factory=list)
@@ -110,7 +110,7 @@ class _Reading:
         bookmarks = self.document.bookmarks()
         if len(bookmarks) > MAX_BOOKMARKS:
             self.losses.add(f"only the first {MAX_BOOKMARKS:,} bookmarks were read")
-        self.path = _Chapters.of(bookmarks[:MAX_BOOKMARKS])
+        self.path = Chapters.of(bookmarks[:MAX_BOOKMARKS])
 
     def pages(self) -> Iterator[Segment | DocumentFacts]:
         """Yield the pages in order."""
@@ -181,13 +181,21 @@ class _Reading:
                 text = recognised
             if not text:
                 yield self.facts  # a sign of life for whoever waits for the next page
-        for path, part in self.path.divide(page.index, text):
+        for path, part in self.path.divide(page.index, text, self._below):
             self.has_text = True
             yield Segment(text=part, locator=(place, *path))
         for note in page.notes:
             self.has_text = True
             for part in divided(clean(note.text)):
                 yield Segment(text=part, locator=(place, *self.path.places), kind=note.kind)
+
+    def _below(self, bookmark: Bookmark) -> str:
+        """Return the text of a page from the place on that a bookmark points at."""
+        try:
+            with self.document.page(bookmark.page) as page:
+                return mend(page.text_from(bookmark))
+        except ExtractionFailed:
+            return ""
 
     def _recognise(self, page: _Page) -> str:
         """Recognise a page; what could not be done is remembered."""
@@ -254,49 +262,6 @@ def _numbers(pages: Sequence[int]) -> str:
     shown = ", ".join(map(str, pages[:5]))
     more = f" and {len(pages) - 5} more" if len(pages) > 5 else ""
     return f"page{'s' if len(pages) > 1 else ''} {shown}{more}"
-
-
-@define
-class _Chapters:
-    """The headings that the document's bookmarks put above its pages."""
-
-    _by_page: dict[int, list[Bookmark]]
-    _path: HeadingPath = field(factory=HeadingPath)
-    _next_page: int = 0
-
-    @classmethod
-    def of(cls, bookmarks: Sequence[Bookmark]) -> "_Chapters":
-        by_page: dict[int, list[Bookmark]] = {}
-        for bookmark in bookmarks:
-            by_page.setdefault(bookmark.page, []).append(bookmark)
-        return cls(by_page)
-
-    @property
-    def places(self) -> tuple[Place, ...]:
-        return self._path.places
-
-    def divide(self, page: int, text: str) -> list[tuple[tuple[Place, ...], str]]:
-        """Divide a page's text where a chapter begins on it; pages come in order."""
-        for skipped in range(self._next_page, page):
-            self._enter(self._by_page.get(skipped, ()))
-        self._next_page = page + 1
-        parts = []
-        start = 0
-        for bookmark in self._by_page.get(page, ()):
-            position = text.find(bookmark.title, start)
-            before = text[start:position].strip() if position > 0 else ""
-            if before:
-                parts.append((self.places, before))
-                start = position
-            self._enter((bookmark,))
-        rest = text[start:].strip()
-        if rest:
-            parts.append((self.places, rest))
-        return parts
-
-    def _enter(self, bookmarks: Sequence[Bookmark]) -> None:
-        for bookmark in bookmarks:
-            self._path = self._path.enter(bookmark.level, bookmark.title)
 
 
 def _by_pypdf(pages: PypdfPages, refusal: ExtractionFailed) -> Iterator[Segment | DocumentFacts]:

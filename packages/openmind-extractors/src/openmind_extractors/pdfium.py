@@ -34,6 +34,9 @@ MANY_STROKES = 200
 MAX_BOOKMARKS = 10_000
 MAX_BOOKMARK_DEPTH = 8
 
+POINTING_SLACK = 5.0
+"""Points by which a bookmark may point into its title."""
+
 MAX_ANNOTATIONS = 2_000
 """Comments and fields of one page; a form has some hundred."""
 
@@ -50,6 +53,9 @@ class Bookmark:
     level: int
     title: str
     page: int
+    left: float = 0.0
+    top: float = 0.0
+    """The place that it points at, in points from the left and from the bottom of the page; 0 when it names none."""
 
 
 @frozen
@@ -62,7 +68,8 @@ class Note:
 
 
 class _TextPage(Protocol):
-    def get_text_bounded(self) -> str: ...
+    def get_text_bounded(self, left: float | None = None, *, top: float | None = None) -> str: ...
+    def get_text_range(self) -> str: ...
     def close(self) -> None: ...
 
 
@@ -78,7 +85,22 @@ class PdfiumPage:
         """Return the text within the page's borders, as PDFium orders it."""
         textpage: _TextPage = self._page.get_textpage()
         try:
-            return textpage.get_text_bounded()
+            text = textpage.get_text_bounded()
+            if self._page.get_rotation():
+                # Of lines along the page's other side PDFium only keeps apart those it is not asked to bound.
+                whole = textpage.get_text_range()
+                return whole if _letters(whole) == _letters(text) else text
+            return text
+        finally:
+            textpage.close()
+
+    def text_from(self, bookmark: Bookmark) -> str:
+        """Return the text below and right of the place that a bookmark points at; empty when it points at none."""
+        if bookmark.top <= 0 or self._page.get_rotation():
+            return ""
+        textpage: _TextPage = self._page.get_textpage()
+        try:
+            return textpage.get_text_bounded(left=bookmark.left - POINTING_SLACK, top=bookmark.top)
         finally:
             textpage.close()
 
@@ -167,6 +189,24 @@ class PdfiumPage:
         return Note("form", f"{name}: {value}" if name else value)
 
 
+def _letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def _place(target: Any) -> tuple[float, float]:
+    """Return the place on its page that a destination names, from the left and from the bottom."""
+    import pypdfium2.raw as raw
+
+    mode, values = target.get_view()
+    if mode == raw.PDFDEST_VIEW_XYZ and len(values) >= 2:
+        return values[0], values[1]
+    if mode in {raw.PDFDEST_VIEW_FITH, raw.PDFDEST_VIEW_FITBH} and values:
+        return 0.0, values[0]
+    if mode == raw.PDFDEST_VIEW_FITR and len(values) == 4:
+        return values[0], values[3]
+    return 0.0, 0.0
+
+
 def _wide_string(read: Any) -> str:
     """Call a function of PDFium that fills a buffer with UTF-16 and says how many bytes that takes."""
     size = read(None, 0)
@@ -217,7 +257,7 @@ class PdfiumDocument:
             page = target.get_index() if target else None
             title = " ".join(item.get_title().split())
             if page is not None and title:
-                found.append(Bookmark(item.level + 1, title[:MAX_HEADING_CHARS], page))
+                found.append(Bookmark(item.level + 1, title[:MAX_HEADING_CHARS], page, *_place(target)))
             if len(found) > MAX_BOOKMARKS:  # one more shows that there are
                 break
         return found

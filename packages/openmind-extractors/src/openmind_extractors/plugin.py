@@ -53,7 +53,7 @@ ISOLATED = (
     ExtractorInfo(name="pptx", version=2, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
     ExtractorInfo(name="odt", version=3, extensions=frozenset({".odt"})),
     ExtractorInfo(name="epub", version=3, extensions=frozenset({".epub"})),
-    ExtractorInfo(name="pdf", version=2, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),
+    ExtractorInfo(name="pdf", version=3, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),
     ExtractorInfo(
         name="image",
         version=2,

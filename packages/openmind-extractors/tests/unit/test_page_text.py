@@ -1,3 +1,4 @@
+import pytest
 from openmind_extractors.page_text import RunningHeads, mend
 
 
@@ -12,6 +13,33 @@ def test_a_hyphen_that_belongs_there_stays() -> None:
     assert mend("Anglo\x02Saxon") == "Anglo-Saxon"
     assert mend("1990-\n1995") == "1990-\n1995"
     assert mend("well-known") == "well-known"
+
+
+@pytest.mark.parametrize("end", ["-\r\n", "\x02", "\ufffe\r\n"])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("to jean|pierre@example.org.", "to jean-pierre@example.org."),
+        ("https://example.org/long|path/file", "https://example.org/long-path/file"),
+        ("www.long|path.example", "www.long-path.example"),
+        ("der Ein|und Ausgang", "der Ein- und Ausgang"),
+        ("pre|and post-war", "pre- and post-war"),
+        ("send an e|mail", "send an e-mail"),
+        ("a well|known method", "a well-\nknown method"),
+        ("a long|term plan", "a long-\nterm plan"),
+        ("the state-of|the-art", "the state-of-\nthe-art"),
+        ("his rendez|vous", "his rendez-\nvous"),
+        ("an exam|ple and an|other", "an example and another"),
+    ],
+)
+def test_what_speaks_against_a_division_keeps_the_hyphen_and_a_doubt_the_end_of_the_line(
+    text: str, shown: str, end: str
+) -> None:
+    assert mend(text.replace("|", end)) == shown
+
+
+def test_a_soft_hyphen_divides_whatever_stands_around_it() -> None:
+    assert mend("self\u00ad\ncontrol and sil\u00adver") == "selfcontrol and silver"
 
 
 def test_ligatures_and_letter_shapes_are_expanded() -> None:

@@ -76,6 +76,51 @@ def test_bookmarks_are_headings_and_divide_the_page_they_point_to(read, make: Si
     assert [place.label for place in reading.segments[-1].locator] == ["", "Results"]
 
 
+def test_a_bookmark_divides_no_word_and_no_sentence(read, make: SimpleNamespace) -> None:
+    page = [
+        "Annual AUDIT of the II. Infantry",
+        "with details in the section Costs of this report.",
+        "I",
+        "The first part.",
+    ]
+    more = ["Chapter 3", "Observations of the Birds of the Northern", "Marshes", "Herons came.", "4. COSTS", "Few."]
+    outline = [("I", 0), ("Observations of the Birds of the Northern Marshes", 0), ("Costs", 0)]
+
+    reading = read("a.pdf", make.pdf(page + more, outline=outline))
+
+    assert [segment.text.split("\n")[0] for segment in reading.segments] == [page[0], "I", "Chapter 3", "4. COSTS"]
+    assert [segment.locator[1:] and segment.locator[1].label for segment in reading.segments] == [
+        (),
+        "I",
+        "Observations of the Birds of the Northern Marshes",
+        "Costs",
+    ]
+
+
+@pytest.mark.parametrize("title", ["Prices", "Prices (draft)"])
+def test_the_place_that_a_bookmark_points_at_decides_where_its_title_does_not(
+    read, make: SimpleNamespace, title: str
+) -> None:
+    lines = ["Prices", "An otter.", "Prices", "A badger.", "Prices", "A heron."]  # at 800, 788, 776 … above the bottom
+
+    reading = read("a.pdf", make.pdf(lines, outline=[("All", 0, 842), (title, 0, 786)]))
+
+    assert [segment.text for segment in reading.segments] == [
+        "Prices\nAn otter.",
+        "Prices\nA badger.\nPrices\nA heron.",
+    ]
+    assert reading.where("badger") == f"page 1 › heading {title}"
+
+
+def test_lines_along_the_side_of_a_page_that_is_turned_stay_lines(read, make: SimpleNamespace) -> None:
+    lines = [f"Station {name} on the shore was visited twice" for name in ("one", "two", "three", "four")]
+    drawn = "".join(f"0 1 -1 0 {80 + 30 * n} 50 Tm ({line}) Tj " for n, line in enumerate(lines))
+
+    reading = read("side.pdf", make.pdf(f"BT /F1 10 Tf {drawn} ET".encode(), page="/Rotate 90"))
+
+    assert reading.text.split("\n") == lines
+
+
 def test_hyphens_ligatures_and_running_heads_are_mended(read, make: SimpleNamespace) -> None:
     pages = [["County of Example", *LINES, "An exam-", f"ple number {n}", *LINES, str(n)] for n in range(6)]
 
