@@ -32,7 +32,7 @@ def test_ordinary_text_is_left_as_it_is(text: str) -> None:
     [
         ("a\r\nb\rc\nd", "a\nb\nc\nd"),
         ("nul\x00byte", "nulbyte"),
-        ("\x1b[31mred\x0c\x0b", "[31mred"),
+        ("\x1b[31mred\x1b\x0c\x0b", "red"),
         ("half \ud83d and \udc00", "half \ufffd and \ufffd"),
         ("\ud83d\ude00", "😀"),
         ("z" + "\u0301" * 30 + "z", "z" + "\u0301" * MAX_MARKS + "z"),

@@ -4,6 +4,7 @@ import codecs
 import locale
 import os
 import re
+from itertools import pairwise
 
 from attrs import evolve, frozen
 from openmind.domain.errors import ExtractionFailed
@@ -29,6 +30,8 @@ _STRAY_CONTROLS = 4
 """So many make no binary file of a short note."""
 _MAX_STRAY_SHARE = 0.2
 _DECLARED_ERROR_SHARE = 0.001
+_AS_LIKELY = 0.95
+"""Of the detector's figure for an encoding of the old Macintosh: with as much, the one of Windows is the likelier."""
 _BROKEN_UTF8_SHARE = 0.1
 
 _CONTROLS = bytes(set(range(1, 32)) - set(b"\t\n\f\r\b\x1a\x1b"))
@@ -287,11 +290,21 @@ def _detected(data: bytes) -> str | None:
     name = guess["encoding"]
     if name is None or guess["confidence"] < CONFIDENCE_FLOOR:
         return None
+    if name.startswith("mac-"):
+        others = chardet.detect_all(sample, encoding_era=eras, compat_names=False)
+        close = (each["encoding"] for each in others if each["confidence"] >= _AS_LIKELY * guess["confidence"])
+        windows = next((each for each in close if each and each.startswith("cp125")), name)
+        name = min(windows, name, key=lambda each: _inner_capitals(sample.decode(each, "replace")))
     name = _SUPERSETS.get(name.lower().replace("_", "-"), name)
     try:
         return codecs.lookup(name).name
     except LookupError:
         return None
+
+
+def _inner_capitals(text: str) -> int:
+    """Count capitals behind small letters: encodings that differ in little else make them of other letters."""
+    return sum(one.islower() and other.isupper() for one, other in pairwise(text))
 
 
 def _spread(data: bytes) -> bytes:

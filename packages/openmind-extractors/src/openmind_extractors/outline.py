@@ -59,6 +59,8 @@ HeadingFinder = Callable[[Sequence[str]], list[Heading]]
 _RULER = re.compile(r"([!-/:-@\[-`{-~])\1+\s*")
 _STARS = re.compile(r"(\*{1,9})[ \t]+(\S.*)")
 _EQUALS = re.compile(r"(={1,6})[ \t]+(\S.*)")
+_ORG_BLOCK = re.compile(r"[ \t]*#\+begin_(\S+)", re.IGNORECASE)
+_LISTING = re.compile(r"(?:(-{4,}|\.{4,}|\+{4,}|/{4,})|```\S*)[ \t]*")
 _ORG_TAGS = re.compile(r"\s:[\w@#%:]+:\s*$")
 _ORG_STATE = re.compile(r"(?:TODO|DONE|NEXT|WAITING)\s+|\[#[A-Z]\]\s+")
 
@@ -85,10 +87,45 @@ def rst_headings(lines: Sequence[str]) -> list[Heading]:
     return found
 
 
+def _outside_blocks(lines: Sequence[str], end_of: Callable[[str, str], str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines, with their numbers, that stand in no block; one that never ends is none.
+
+    Args:
+        lines: of the whole text.
+        end_of: given a line and the one above, tells the line, in small letters, that ends the block begun by it, or
+            nothing.
+    """
+    last = {line.strip().lower(): index for index, line in enumerate(lines)}
+    end = above = ""
+    for index, line in enumerate(lines):
+        if end:
+            end = "" if line.strip().lower() == end else end
+        elif (begun := end_of(line, above)) and last.get(begun, 0) > index:
+            end = begun
+        else:
+            yield index, line
+        above = line
+
+
+def _end_of_org_block(line: str, above: str) -> str:
+    match = _ORG_BLOCK.match(line)
+    return f"#+end_{match.group(1).lower()}" if match else ""
+
+
+def _end_of_listing(line: str, above: str) -> str:
+    """Return what ends a block of AsciiDoc: the same line again. Below a title as long as itself it underlines it."""
+    match = _LISTING.fullmatch(line)
+    if not match:
+        return ""
+    ruler = match.group(1) or ""
+    is_underline = above[:1].isalnum() and abs(len(above.rstrip()) - len(ruler)) <= 1
+    return "" if ruler and is_underline else ruler or "```"
+
+
 def org_headings(lines: Sequence[str]) -> list[Heading]:
     """Find lines that begin with stars; keyword, priority and tags are no part of the title."""
     found = []
-    for index, line in enumerate(lines):
+    for index, line in _outside_blocks(lines, _end_of_org_block):
         match = _STARS.fullmatch(line) if line.startswith("*") else None
         if match:
             title = _ORG_TAGS.sub("", match.group(2))
@@ -99,9 +136,9 @@ def org_headings(lines: Sequence[str]) -> list[Heading]:
 
 
 def asciidoc_headings(lines: Sequence[str]) -> list[Heading]:
-    """Find lines that begin with equals signs."""
+    """Find lines that begin with equals signs, but in no listing."""
     found = []
-    for index, line in enumerate(lines):
+    for index, line in _outside_blocks(lines, _end_of_listing):
         match = _EQUALS.fullmatch(line) if line.startswith("=") else None
         if match:
             found.append(Heading(index, index, len(match.group(1)), match.group(2).strip()))

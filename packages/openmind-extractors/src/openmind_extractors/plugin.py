@@ -10,21 +10,21 @@ from openmind.ports.ocr_engine import OcrEngine
 
 PLAIN = ExtractorInfo(
     name="text",
-    version=2,
+    version=3,
     extensions=frozenset({".txt", ".text", ".log", ".rst", ".org", ".adoc", ".asciidoc", ".tex", ".srt", ".vtt"}),
     isolated=False,
     effort=0,
 )
 MARKDOWN = ExtractorInfo(
     name="markdown",
-    version=4,
+    version=5,
     extensions=frozenset({".md", ".markdown", ".mdown", ".mkd", ".mdx"}),
     isolated=False,
     effort=0,
 )
 CODE = ExtractorInfo(
     name="code",
-    version=2,
+    version=3,
     extensions=frozenset(
         """
         .bash .bat .c .cc .cfg .clj .conf .cpp .cs .css .cxx .dart .erl .ex .exs .f90 .go .gradle .groovy .h .hpp .hs
@@ -46,11 +46,11 @@ ISOLATED = (
         extensions=frozenset({".docx", ".docm", ".dotx"}),
         marks=(b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),  # any document in a container is routed on
     ),
-    ExtractorInfo(name="csv", version=1, extensions=frozenset({".csv", ".tsv", ".tab"})),
-    ExtractorInfo(name="notebook", version=2, extensions=frozenset({".ipynb"})),
+    ExtractorInfo(name="csv", version=2, extensions=frozenset({".csv", ".tsv", ".tab"})),
+    ExtractorInfo(name="notebook", version=3, extensions=frozenset({".ipynb"})),
     ExtractorInfo(name="mail", version=3, extensions=frozenset({".eml"})),
     ExtractorInfo(name="sheets", version=2, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
-    ExtractorInfo(name="pptx", version=2, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
+    ExtractorInfo(name="pptx", version=3, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
     ExtractorInfo(name="odt", version=3, extensions=frozenset({".odt"})),
     ExtractorInfo(name="epub", version=3, extensions=frozenset({".epub"})),
     ExtractorInfo(name="pdf", version=3, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),

@@ -1,8 +1,9 @@
 """PowerPoint presentations: slide by slide, with notes."""
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 
 from attrs import define, field, frozen
 from openmind.domain.documents import DocumentFacts, Place, Segment
@@ -23,7 +24,7 @@ class SlidesExtractor:
     """Reads presentations."""
 
     def extract(self, blob: Blob) -> Iterator[Segment | DocumentFacts]:
-        """Yield each slide with its notes, then charts, then the facts."""
+        """Yield each slide with its charts and notes, then charts of no slide, then the facts."""
         with open_archive(blob) as archive:
             losses = Losses()
             names = _slides(archive, losses)
@@ -32,22 +33,24 @@ class SlidesExtractor:
             core = "docProps/core.xml"
             properties = losses.attempt(core, lambda: read_properties(archive.read_if_there(core)), Properties())
             title = properties.title
+            charts = [*parts(archive, "ppt/charts/", "chart"), *parts(archive, "ppt/diagrams/", "data")]
             count = 0
             for number, name in enumerate(names, start=1):
                 slide = losses.attempt(name, partial(_slide, archive, name), Slide())
                 title = title or slide.title
                 place = Place(kind="slide", start=number, label=slide.title[:MAX_HEADING_CHARS])
-                for segment in _segments(
-                    slide, losses.attempt(f"the notes of {name}", partial(_notes, archive, name), []), place
+                related = losses.attempt(f"what {name} refers to", partial(_related, archive, name), frozenset[str]())
+                notes = losses.attempt(f"the notes of {name}", partial(_notes, archive, related), list[str]())
+                shown = [chart for chart in charts if chart in related]
+                charts = [chart for chart in charts if chart not in related]
+                for segment in chain(
+                    _segments(slide, place), _charts(archive, shown, losses, place), _noted(notes, place)
                 ):
                     count += 1
                     yield segment
-            charts = (*parts(archive, "ppt/charts/", "chart"), *parts(archive, "ppt/diagrams/", "data"))
-            for name in charts:
-                text = "\n".join(losses.attempt(name, partial(_drawing, archive, name), []))
-                if text:
-                    count += 1
-                    yield Segment(text=text, locator=(Place(kind="part", label="chart"),))
+            for segment in _charts(archive, charts, losses):
+                count += 1
+                yield segment
         metadata: dict[str, object] = {
             "file_type": "pptx",
             "extraction_method": "xml",
@@ -62,15 +65,29 @@ def _slide(archive: Archive, name: str) -> "Slide":
     return read_slide(archive.read(name))
 
 
+def _related(archive: Archive, slide: str) -> frozenset[str]:
+    return frozenset(_targets(archive, slide).values())
+
+
 def _drawing(archive: Archive, name: str) -> list[str]:
     return drawing_text(archive.read(name))
 
 
-def _segments(slide: "Slide", notes: list[str], place: Place) -> Iterator[Segment]:
+def _charts(archive: Archive, names: list[str], losses: Losses, *within: Place) -> Iterator[Segment]:
+    for name in names:
+        text = "\n".join(losses.attempt(name, partial(_drawing, archive, name), []))
+        if text:
+            yield Segment(text=text, locator=(*within, Place(kind="part", label="chart")))
+
+
+def _segments(slide: "Slide", place: Place) -> Iterator[Segment]:
     if slide.lines:
         yield Segment(text="\n".join(slide.lines), locator=(place,))
     for table in slide.tables:
         yield Segment(text=table, locator=(place,), kind="table")
+
+
+def _noted(notes: list[str], place: Place) -> Iterator[Segment]:
     if notes:
         yield Segment(text="\n".join(notes), locator=(place, Place(kind="part", label="notes")), kind="annotation")
 
@@ -86,6 +103,8 @@ class Slide:
     _rows: list[list[str]] | None = None
     _is_title: bool = False
     _in_text: bool = False
+    _is_number: bool = False
+    """Whether a field is open that shows the number of the slide, or stands for it."""
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         """Begin an element."""
@@ -102,17 +121,20 @@ class Slide:
         elif name == "p":
             self._line = []
         elif name == "br":
-            self._line.append(" ")
+            self._end_of_line()
+        elif name == "fld":
+            self._is_number = attributes.get("type") == "slidenum"
         elif name == "t":
-            self._in_text = True
+            self._in_text = not self._is_number
 
     def end(self, name: str) -> None:
         """End an element."""
         if name == "t":
             self._in_text = False
+        elif name == "fld":
+            self._is_number = False
         elif name == "p":
-            self._paragraph(" ".join(clean("".join(self._line)).split()))
-            self._line = []
+            self._end_of_line()
         elif name == "tbl" and self._rows is not None:
             rows = (" | ".join(row) for row in self._rows)
             text = "\n".join(row for row in rows if row.strip(" |"))
@@ -125,7 +147,9 @@ class Slide:
         if self._in_text:
             self._line.append(text)
 
-    def _paragraph(self, text: str) -> None:
+    def _end_of_line(self) -> None:
+        text = " ".join(clean("".join(self._line)).split())
+        self._line = []
         if not text:
             return
         if self._rows and self._rows[-1]:
@@ -166,9 +190,9 @@ def _slides(archive: Archive, losses: Losses) -> list[str]:
     return known or parts(archive, "ppt/slides/", "slide")
 
 
-def _notes(archive: Archive, slide: str) -> list[str]:
+def _notes(archive: Archive, related: Iterable[str]) -> list[str]:
     """Return the speaker's notes of a slide, without its number."""
-    for name in _targets(archive, slide).values():
+    for name in related:
         if "/notesSlides/" in name and name in archive.names:
             return [line for line in read_slide(archive.read(name)).lines if not line.isdigit()]
     return []

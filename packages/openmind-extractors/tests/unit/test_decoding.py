@@ -59,6 +59,17 @@ def test_the_code_pages_that_people_had_are_recognised(encoding: str, text: str)
     assert decode(text.encode(encoding)).text == text
 
 
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        ("cp1251", "Это русский текст в кодировке windows-1251. Яблоки и груши растут в саду у дома."),
+        ("mac-cyrillic", "Для меня семья и друзья: Петя, Вася, Таня и я."),
+    ],
+)
+def test_the_code_pages_of_windows_and_of_the_macintosh_are_told_apart(encoding: str, text: str) -> None:
+    assert decode(text.encode(encoding)).text == text
+
+
 @pytest.mark.parametrize("text", ["Café", "Müller;Köln;Straße", "naïve — “quoted”"])
 def test_short_text_is_read_in_the_system_code_page_and_not_guessed(text: str) -> None:
     decoded = decode(text.encode("cp1252"), code_page="cp1252")

@@ -541,7 +541,12 @@ def presentation(make: SimpleNamespace) -> bytes:
             "ppt/slides/slide2.xml": slide("First in order", title="Welcome"),
             "ppt/slides/_rels/slide2.xml.rels": relations(("n", "../notesSlides/notesSlide1.xml")),
             "ppt/notesSlides/notesSlide1.xml": slide("Say hello first", "2"),
+            "ppt/slides/_rels/slide1.xml.rels": relations(
+                ("l", "../slideLayouts/slideLayout1.xml"), ("c", "../charts/chart1.xml"), ("d", "../diagrams/data1.xml")
+            ),
             "ppt/charts/chart1.xml": f"<c {A}><a:p><a:r><a:t>Catch by month</a:t></a:r></a:p></c>",
+            "ppt/charts/chart2.xml": f"<c {A}><a:p><a:r><a:t>On no slide</a:t></a:r></a:p></c>",
+            "ppt/diagrams/data1.xml": f"<c {A}><a:p><a:r><a:t>Who does what</a:t></a:r></a:p></c>",
         }
     )
 
@@ -556,7 +561,17 @@ def test_slides_are_read_in_order_with_notes_tables_and_charts(read, make: Simpl
     assert reading.where("Second in order") == "slide Results"
     assert reading.where("Say hello first") == "slide Welcome › part notes"
     assert reading.of_kind("table") == ["Kind | Size"]
-    assert "Catch by month" in reading.text
+    assert reading.where("Catch by month") == "slide Results › part chart"
+    assert reading.where("Who does what") == "slide Results › part chart"
+    assert reading.where("On no slide") == "part chart"
+
+
+def test_a_break_in_a_slide_ends_a_line_and_the_number_of_the_slide_is_none_of_its_words(read, make) -> None:
+    number = "<a:p><a:fld type='slidenum'><a:t>&lt;number&gt;</a:t></a:fld></a:p>"
+    address = "<a:p><a:r><a:t>Main Street 1</a:t></a:r><a:br/><a:r><a:t>1010 Vienna</a:t></a:r></a:p>"
+    data = make.pack({"ppt/slides/slide1.xml": slide(more=address + number)})
+
+    assert read("talk.pptx", data).text == "Main Street 1\n1010 Vienna"
 
 
 def test_slides_without_text_are_empty_and_other_containers_no_slides(read, make: SimpleNamespace) -> None:

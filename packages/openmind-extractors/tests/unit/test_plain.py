@@ -138,6 +138,36 @@ def test_restructured_text_has_a_heading_path(read) -> None:
     assert reading.where("Go.") == "heading Guide › heading Usage › lines 17–19"
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.org", "* One\n#+BEGIN_SRC sh\n* not a heading\n#+END_SRC\nend\n"),
+        ("a.adoc", "== One\n\n[source]\n--------\n== not a heading\n--------\nend\n"),
+        ("a.adoc", "== One\n\n```sh\n== not a heading\n```\nend\n"),
+    ],
+)
+def test_a_line_of_a_listing_is_no_heading(read, name: str, text: str) -> None:
+    assert read(name, text.encode()).where("end").startswith("heading One › lines 1")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.org", "#+BEGIN_SRC sh\n* One\nend\n"),
+        ("a.adoc", "----\n== One\n\nend\n"),
+        ("a.adoc", "Title\n-----\n\n== One\n\nend\n\nAgain\n-----\n"),
+    ],
+)
+def test_what_begins_no_listing_hides_no_heading(read, name: str, text: str) -> None:
+    assert read(name, text.encode()).where("end").startswith("heading One")
+
+
+def test_colours_of_a_terminal_go_whole(read) -> None:
+    log = b"\x1b[1;31mError\x1b[0m in \x1b]8;;file:///a\x1b\\a.py\x1b]8;;\x07\nnext \x1b(Bline"
+
+    assert read("run.log", log).text == "Error in a.py\nnext line"
+
+
 def test_org_headings_lose_keyword_priority_and_tags(read) -> None:
     text = "#+TITLE: My plan\n* TODO [#A] Garden :home:spring:\nDig.\n** Beds\nPlant.\n* Kitchen\n"
 

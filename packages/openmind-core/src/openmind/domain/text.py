@@ -12,6 +12,8 @@ _MARKS = (
     "\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f]")
+_SEQUENCE = re.compile("\x1b(?:\\[[0-?]*+[ -/]*+[@-~]|\\][^\x07\x1b\n]{0,2000}(?:\x07|\x1b\\\\)|[()][0-9A-Z])")
+"""What tells a terminal to change colours, to move, or to name its window or a link."""
 _DROPPED = re.compile("[\x00-\x08\x0b-\x1f]+")
 _UNSEEN = re.compile(
     "[\xad\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -25,9 +27,12 @@ _TOO_MANY_MARKS = re.compile(f"([{_MARKS}]{{{MAX_MARKS}}})[{_MARKS}]+")
 def clean(text: str) -> str:
     r"""Make text storable: lines end in `\n`, no other control characters but the tab, no half characters.
 
-    Lines stay lines, so that line numbers hold. Cleaning twice changes nothing.
+    Colours and other orders to a terminal go whole. Lines stay lines, so that line numbers hold. Cleaning twice changes
+    nothing.
     """
     if _CONTROL.search(text):
+        if "\x1b" in text:
+            text = _SEQUENCE.sub("", text)
         text = _DROPPED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     if text.isascii() or _is_latin_1(text):
         return text
