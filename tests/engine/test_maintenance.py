@@ -10,7 +10,7 @@ import attrs
 import pytest
 from openmind.adapters.processes import this_process
 from openmind.bootstrap import open_checkup
-from openmind.domain.errors import IndexingBusy, JobActive, StoreFull, StoreReadOnly
+from openmind.domain.errors import HomeUnusable, IndexingBusy, JobActive, StoreFull, StoreReadOnly
 from openmind.domain.jobs import IndexJob, JobState
 from openmind.domain.search import SearchState
 
@@ -79,6 +79,8 @@ def test_a_file_where_the_passages_belong_is_left_to_its_owner_and_then_mended(w
 
     checkup = indexed.maintenance.examine()
     left = indexed.maintenance.repair()
+    with pytest.raises(HomeUnusable, match="is in the way: a folder"):
+        indexed.jobs.start()
 
     assert [finding.code for finding in checkup.findings] == ["home.blocked", "table.unreadable"]
     assert [finding.repair for finding in checkup.findings] == ["", ""]
@@ -252,6 +254,26 @@ def test_a_file_where_a_folder_of_the_home_belongs_is_told(world, indexed) -> No
     (world.home / "tmp").write_text("mine")
 
     assert "home.blocked" in codes(indexed)
+
+
+@pytest.mark.parametrize("name", ["index.lock", "catalog.lock"])
+def test_a_folder_where_a_lock_belongs_is_told_with_all_the_rest_and_no_job_begins(world, indexed, name: str) -> None:
+    lock = world.home / name
+    lock.unlink(missing_ok=True)
+    lock.mkdir()
+
+    checkup = indexed.maintenance.examine()
+    left = indexed.maintenance.repair().left
+    with pytest.raises(HomeUnusable, match="is in the way: a file") as refused:
+        indexed.jobs.start()
+
+    assert [finding.code for finding in checkup.findings] == ["home.blocked"]
+    assert str(lock) in checkup.findings[0].message
+    assert dict(checkup.facts)["files"] == "12 known, 12 searchable"
+    assert [finding.code for finding in left] == ["home.blocked"]
+    assert "Move it away" in refused.value.hint
+    lock.rmdir()
+    assert indexed.maintenance.examine().findings == ()
 
 
 @attrs.frozen

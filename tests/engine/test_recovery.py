@@ -154,7 +154,7 @@ SENTENCES = {
     "Found by meaning only: the index of words is damaged; the next `openmind index` mends it.",
     "Found by words only: the index of vectors is damaged; the next `openmind index` mends it.",
     "Nothing can be found: the index is damaged; the next `openmind index` mends it.",
-    "The index cannot be read; the next `openmind index` makes it again from the kept text.",
+    "The index cannot be read; `openmind index` makes it again from the kept text, or says what is in its way.",
 }
 
 

@@ -17,6 +17,8 @@ MARKER_TEXT = b"This folder belongs to OpenMind. `openmind uninstall` removes it
 CATALOG = "openmind.sqlite"
 """Homes older than the marker are recognised by it."""
 PASSAGES = "lancedb"
+FOLDERS = (PASSAGES, "logs", "tmp")
+LOCKS = ("index.lock", "catalog.lock", "serve.lock")
 
 
 def default_home() -> Path:
@@ -128,6 +130,27 @@ class Home:
                 if isinstance(error, FileExistsError)
                 else "Check its permissions, or set OPENMIND_HOME to another folder.",
             ) from error
+
+    def blocked(self) -> tuple[Path, ...]:
+        """What stands where a folder of OpenMind's belongs and is none, or is a folder where a lock belongs."""
+        folders, locks = map(self.folder.joinpath, FOLDERS), map(self.folder.joinpath, LOCKS)
+        no_folders = (path for path in folders if os.path.lexists(path) and not path.is_dir())
+        return (*no_folders, *(path for path in locks if path.is_dir()))
+
+    def refuse_blocked(self) -> None:
+        """Refuse to begin with what could not be finished.
+
+        Raises:
+            HomeUnusable: something stands in the way of what is to be written.
+        """
+        with self._readable():
+            blocked = self.blocked()
+        if blocked:
+            belongs = "file" if blocked[0].name in LOCKS else "folder"
+            raise HomeUnusable(
+                f"{blocked[0]} is in the way: a {belongs} of OpenMind's belongs there",
+                hint="Move it away, then try again.",
+            )
 
     def _refuse_lost_catalog(self) -> None:
         """Take passages without a catalog for a loss, and never for a memory that begins."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from attrs import frozen
 
-from openmind.adapters.home import MARKER
+from openmind.adapters.home import MARKER, Home
 from openmind.domain.upkeep import HomeCondition, HomeContents, HomeEntry
 
 _JOB = r"index-.+\.log"
@@ -62,7 +62,7 @@ class HomeKeeper:
             contents=self.contents(),
             open_to_others=tuple(str(path) for path in self._open_to_others()),
             leftovers=tuple(str(path) for path in self._leftovers()),
-            blocked=tuple(str(path) for path in self._blocked()),
+            blocked=tuple(map(str, Home(self.folder).blocked())),
             free_bytes=shutil.disk_usage(self.folder).free,
         )
 
@@ -134,10 +134,6 @@ class HomeKeeper:
         folders = [self.folder / name for name in _FOLDERS]
         below = [path for top in own for path in (top, *_below(top))]
         return [self.folder, *filter(_is_open, (*folders, *below))]
-
-    def _blocked(self) -> list[Path]:
-        places = (self.folder / name for name in _FOLDERS)
-        return [path for path in places if os.path.lexists(path) and not path.is_dir()]
 
     def _leftovers(self) -> list[Path]:
         """Temporary folders; while somebody indexes, some of them are in use."""

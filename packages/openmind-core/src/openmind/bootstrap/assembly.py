@@ -182,6 +182,7 @@ class Assembly:
             alive=is_alive,
             end_process=end_process,
             now=utc_now,
+            check_home=self.home.refuse_blocked,
             journal=self.journal(),
         )
 

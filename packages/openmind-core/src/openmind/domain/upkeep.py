@@ -40,7 +40,7 @@ class HomeCondition:
     leftovers: tuple[str, ...] = ()
     """Temporary folders; their processes are gone unless something is being indexed."""
     blocked: tuple[str, ...] = ()
-    """Files that stand where folders of OpenMind's belong."""
+    """What stands where a folder of OpenMind's belongs and is none, or is a folder where a lock belongs."""
     free_bytes: int = 0
     """On the disk of the home."""
 

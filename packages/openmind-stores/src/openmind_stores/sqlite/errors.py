@@ -43,7 +43,8 @@ def translate_os(error: OSError, path: Path) -> StoreError:
         return read_only(path)
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return full(path)
-    return StoreError(f"{path} cannot be used: {error.strerror or error}")
+    hint = "Move it away: OpenMind makes it anew." if error.errno == errno.EISDIR else ""
+    return StoreError(f"{path} cannot be used: {error.strerror or error}", hint=hint)
 
 
 def damaged(path: Path, reason: str) -> CatalogDamaged:

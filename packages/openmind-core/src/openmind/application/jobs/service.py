@@ -39,6 +39,8 @@ class JobService:
     end_process: Callable[[ProcessMark], None]
     """Ends a process by force, if it still runs."""
     now: Callable[[], datetime]
+    check_home: Callable[[], None] = lambda: None
+    """Raises where nothing could be written into the home: a job would fail as soon as it begins."""
     journal: Journal = SILENCE
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
@@ -51,7 +53,9 @@ class JobService:
             JobActive: a job was asked to stop and does not.
             IndexingBusy: a command indexes in the foreground.
             JobError: the worker could not be started.
+            HomeUnusable: something is in the way of what it would write.
         """
+        self.check_home()
         before = self.current()
         if before is not None and before.state is JobState.STOP_REQUESTED:
             self.halt(within_s=STOPPING_S)

@@ -15,7 +15,7 @@ from openmind.application.recovering.recovery import Recovery
 from openmind.application.recovering.suspicion import damage, seals_of
 from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain.checkup import Checkup, Finding, Repair
-from openmind.domain.errors import CatalogDamaged, IndexingBusy, StoreReadOnly
+from openmind.domain.errors import CatalogDamaged, IndexingBusy, StoreError, StoreReadOnly
 from openmind.domain.jobs import JobState
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
@@ -62,6 +62,11 @@ class Doctor:
         except StoreReadOnly as error:
             lock, unwritable = "cannot be taken: the home is read-only", error.message
             compared = compare(self.storage)
+        except StoreError as error:
+            if not condition.blocked:
+                raise
+            lock = f"cannot be taken: {error.message}"
+            compared = compare(self.storage)  # nobody else can take it either
         found = (
             *findings.of_writing(unwritable),
             *findings.of_home(condition, idle=compared is not None),
@@ -113,6 +118,10 @@ class Doctor:
             self.jobs.refuse_beside_job()
             return self._mend()
         except CatalogDamaged:
+            return Repair(left=self.examine().findings)
+        except StoreError:
+            if not self.keeper.condition().blocked:
+                raise
             return Repair(left=self.examine().findings)
 
     def _mend(self) -> Repair:

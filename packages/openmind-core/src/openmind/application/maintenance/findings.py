@@ -23,7 +23,7 @@ def of_home(condition: HomeCondition, *, idle: bool) -> Iterator[Finding]:
     if condition.blocked:
         yield Finding(
             code="home.blocked",
-            message=f"No folder, and where one belongs: {_some(condition.blocked)}",
+            message=f"Something else stands where OpenMind's own belongs: {_some(condition.blocked)}",
             hint="Move that away; then run `openmind doctor` again.",
         )
     if condition.open_to_others:

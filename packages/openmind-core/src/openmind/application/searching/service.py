@@ -43,7 +43,7 @@ ATTEMPTS = 3
 """A table may be replaced by another between two looks at the catalog; hardly ever twice in a row."""
 MOST_PATIENCE_S = 10.0
 """A server that takes longer to embed a query is busy or hangs: the words have an answer meanwhile."""
-UNREADABLE = "The index cannot be read; the next `openmind index` makes it again from the kept text."
+UNREADABLE = "The index cannot be read; `openmind index` makes it again from the kept text, or says what is in its way."
 
 
 class _TooSlow(Exception):
