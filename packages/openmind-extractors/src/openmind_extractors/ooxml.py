@@ -1,5 +1,6 @@
 """What Office documents have in common: their properties, and text in drawings and charts."""
 
+import posixpath
 from collections.abc import Mapping
 
 from attrs import define, field, frozen
@@ -117,3 +118,19 @@ def parts(archive: Archive, folder: str, *prefixes: str) -> list[str]:
         if name.endswith(".xml") and name.startswith(tuple(folder + prefix for prefix in prefixes))
     ]
     return sorted(found, key=lambda name: (len(name), name))
+
+
+def targets(archive: Archive, part: str) -> dict[str, str]:
+    """Return the parts that a part refers to, by the id of the relation."""
+    folder, name = posixpath.split(part)
+    found: dict[str, str] = {}
+
+    def start(element: str, attributes: Mapping[str, str]) -> None:
+        if element == "Relationship" and attributes.get("TargetMode") != "External":
+            target = posixpath.normpath(posixpath.join(folder, attributes.get("Target", "")))
+            found[attributes.get("Id", "")] = target.lstrip("/")
+
+    data = archive.read_if_there(f"{folder}/_rels/{name}.rels")
+    if data:
+        parse(data, start=start, end=lambda name: None, text=lambda text: None)
+    return found

@@ -49,7 +49,7 @@ ISOLATED = (
     ExtractorInfo(name="csv", version=2, extensions=frozenset({".csv", ".tsv", ".tab"})),
     ExtractorInfo(name="notebook", version=3, extensions=frozenset({".ipynb"})),
     ExtractorInfo(name="mail", version=3, extensions=frozenset({".eml"})),
-    ExtractorInfo(name="sheets", version=2, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
+    ExtractorInfo(name="sheets", version=3, extensions=frozenset({".xlsx", ".xlsm", ".ods"})),
     ExtractorInfo(name="pptx", version=3, extensions=frozenset({".pptx", ".pptm", ".ppsx"})),
     ExtractorInfo(name="odt", version=3, extensions=frozenset({".odt"})),
     ExtractorInfo(name="epub", version=3, extensions=frozenset({".epub"})),

@@ -8,6 +8,7 @@ from io import BytesIO
 from attrs import frozen
 
 from openmind_extractors.archives import Archive
+from openmind_extractors.number_formats import column_number
 from openmind_extractors.rows import MAX_ROWS
 
 MAX_KEPT_XML = 30_000_000
@@ -67,7 +68,7 @@ def extent(xml: bytes) -> int:
         columns.add(found[1])
         row = int(found[2])
         top, bottom = min(top or row, row), max(bottom, row)
-    return (bottom - max(top, 1) + 1) * max(map(_column_number, columns))
+    return (bottom - max(top, 1) + 1) * max(map(column_number, columns))
 
 
 def start_and_rows(blocks: Iterator[bytes]) -> tuple[bytes, int]:
@@ -93,10 +94,3 @@ def _first_rows(start: bytes, max_cells: int) -> bytes:
             return rows + b"</%ssheetData></%sworksheet>" % (prefix, prefix)
         ends = ends[: len(ends) * max_cells // cells or len(ends) // 2]
     return b""
-
-
-def _column_number(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = number * 26 + letter - 64
-    return number

@@ -1,6 +1,5 @@
 """PowerPoint presentations: slide by slide, with notes."""
 
-import posixpath
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
@@ -15,7 +14,7 @@ from openmind.ports.extractor import Blob
 from openmind_extractors.archives import Archive, open_archive
 from openmind_extractors.limits import MAX_HEADING_CHARS
 from openmind_extractors.losses import Losses
-from openmind_extractors.ooxml import Properties, drawing_text, parts, read_properties
+from openmind_extractors.ooxml import Properties, drawing_text, parts, read_properties, targets
 from openmind_extractors.safe_xml import parse
 
 
@@ -66,7 +65,7 @@ def _slide(archive: Archive, name: str) -> "Slide":
 
 
 def _related(archive: Archive, slide: str) -> frozenset[str]:
-    return frozenset(_targets(archive, slide).values())
+    return frozenset(targets(archive, slide).values())
 
 
 def _drawing(archive: Archive, name: str) -> list[str]:
@@ -173,12 +172,12 @@ def read_slide(data: bytes) -> Slide:
 
 def _slides(archive: Archive, losses: Losses) -> list[str]:
     """Return the slides in the order of the presentation, which is not that of their numbers."""
-    targets = _targets(archive, "ppt/presentation.xml")
+    listed = targets(archive, "ppt/presentation.xml")
     order: list[str] = []
 
     def start(name: str, attributes: Mapping[str, str]) -> None:
         if name == "sldId":
-            order.extend(targets[value] for value in attributes.values() if value in targets)
+            order.extend(listed[value] for value in attributes.values() if value in listed)
 
     data = archive.read_if_there("ppt/presentation.xml")
     if data:
@@ -196,19 +195,3 @@ def _notes(archive: Archive, related: Iterable[str]) -> list[str]:
         if "/notesSlides/" in name and name in archive.names:
             return [line for line in read_slide(archive.read(name)).lines if not line.isdigit()]
     return []
-
-
-def _targets(archive: Archive, part: str) -> dict[str, str]:
-    """Return the parts that a part refers to, by the id of the relation."""
-    folder, name = posixpath.split(part)
-    targets: dict[str, str] = {}
-
-    def start(element: str, attributes: Mapping[str, str]) -> None:
-        if element == "Relationship" and attributes.get("TargetMode") != "External":
-            target = posixpath.normpath(posixpath.join(folder, attributes.get("Target", "")))
-            targets[attributes.get("Id", "")] = target.lstrip("/")
-
-    data = archive.read_if_there(f"{folder}/_rels/{name}.rels")
-    if data:
-        parse(data, start=start, end=lambda name: None, text=lambda text: None)
-    return targets

@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 from openmind.domain.files import FileReason
+from openmind_extractors.number_formats import NumberFormat, formatted_cells, read_format
 from openmind_extractors.sheet_cutting import start_and_rows
 
 A = "xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main'"
@@ -358,6 +359,82 @@ def test_a_workbook_is_read_sheet_by_sheet_with_the_numbers_of_its_rows(read, ma
     assert reading.facts.title == "Price list"
     assert reading.facts.metadata["sheet_count"] == 2
     assert reading.facts.metadata["author"] == "Ann"
+
+
+STYLES = (
+    "<styleSheet xmlns='http://schemas.openxmlformats.org/spreadsheetml/2006/main'><numFmts>"
+    "<numFmt numFmtId='164' formatCode='00000'/><numFmt numFmtId='165' formatCode='#,##0.00\\ &quot;€&quot;;[Red]-0'/>"
+    "<numFmt numFmtId='166' formatCode='[h]:mm'/><numFmt numFmtId='167' formatCode='#,##0,'/></numFmts>"
+    "<cellStyleXfs><xf numFmtId='9'/></cellStyleXfs>"
+    "<cellXfs><xf numFmtId='0'/><xf numFmtId='164'/><xf numFmtId='9'/><xf numFmtId='165'/><xf numFmtId='166'/>"
+    "<xf numFmtId='20'/><xf numFmtId='22'/><xf numFmtId='167'/></cellXfs></styleSheet>"
+)
+
+
+@pytest.mark.parametrize("far", ["", "XF"])
+def test_a_number_of_a_workbook_is_kept_with_what_its_format_adds(read, make: SimpleNamespace, far: str) -> None:
+    values = [
+        (1, 1067),
+        (2, 0.19),
+        (2, 0.1234),
+        (3, -1234.5),
+        (4, 36.5 / 24),
+        (5, 9.5 / 24),
+        (6, 46083.3958333),
+        (7, 2),
+    ]
+    cells = "".join(f"<c r='{far}{'ABCDEFGH'[at]}2' s='{s}'><v>{v}</v></c>" for at, (s, v) in enumerate(values))
+    data = workbook(make, ("Accounts", f"<row r='2'>{cells}</row>"), **{"xl/styles.xml": STYLES})
+
+    text = read("accounts.xlsx", data).text
+
+    assert text == "01067 | 19% | 12.34% | -1234.50 € | 36:30 | 09:30 | 2026-03-02 09:30 | 2"
+
+
+def test_text_boxes_are_read_in_their_sheet(read, make: SimpleNamespace) -> None:
+    box = f"<d {A}><a:p><a:r><a:t>Nobody touches column C</a:t></a:r></a:p></d>"
+    parts = {
+        "xl/worksheets/_rels/sheet2.xml.rels": relations(("d", "../drawings/drawing1.xml")),
+        "xl/drawings/drawing1.xml": box,
+    }
+
+    reading = read("a.xlsx", workbook(make, ("Prices", row(1, "Trout") + row(2, "Perch")), ("Notes", ""), **parts))
+
+    assert reading.where("Nobody") == "sheet Notes › part text boxes"
+
+
+def test_formatted_cells_are_found_across_the_pieces_that_a_sheet_is_read_in() -> None:
+    xml = b"".join(
+        b'<row r="%d"><c r="AB%d" s="1"><v>7</v></c><c r="AC%d" s="2"/></row>' % (n, n, n) for n in range(1, 9)
+    )
+
+    for size in (1, 9, 64, 1_000):
+        pieces = [xml[start : start + size] for start in range(0, len(xml), size)]
+        found = list(formatted_cells(pieces, {1: NumberFormat(digits=5)}))
+        assert [(cell.row, cell.column) for cell in found] == [(n, 28) for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("code", "value", "shown"),
+    [
+        ('_-* #,##0.00\\ "€"_-;\\-* #,##0.00', 12, "12.00 €"),
+        ("[$$-409]#,##0.00", -3.5, "$-3.50"),
+        ("0.00", 1.239, "1.239"),
+        ("0.0#", 0.1 + 0.2, "0.3"),
+        ('0 "kg"', 1e20, "1e+20"),
+        ("0 %", 0.07, "7 %"),
+    ],
+)
+def test_a_format_adds_to_a_number_and_takes_nothing(code: str, value: float, shown: str) -> None:
+    known = read_format(code)
+
+    assert known is not None
+    assert known.shown(value) == shown
+
+
+@pytest.mark.parametrize("code", ["General", "@", "0.00E+00", "# ?/?", "#,##0,", "000-00", ";;;", '"none"', "yyyy", ""])
+def test_a_format_that_does_other_things_is_not_followed(code: str) -> None:
+    assert read_format(code) is None
 
 
 def test_a_sheet_that_spans_the_whole_grid_is_not_built_in_memory(read, make: SimpleNamespace) -> None:
