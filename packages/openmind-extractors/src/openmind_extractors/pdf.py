@@ -13,6 +13,7 @@ from openmind.plugins.registries import ExtractionTools
 from openmind.ports.extractor import Blob
 
 from openmind_extractors.chapters import Chapters
+from openmind_extractors.letter_spacing import LEAST_LETTERS, joined_letters
 from openmind_extractors.limits import divided
 from openmind_extractors.losses import Losses
 from openmind_extractors.ocr.engine import Recognition, is_blank
@@ -139,6 +140,8 @@ class _Reading:
         """Read a page's own text, and see whether it will do."""
         min_chars = self.tools.config.ocr.min_text_chars_per_page
         measures = self._better(page.index, Measures.of(page.text()))
+        if measures.lengths.count(1) >= LEAST_LETTERS:
+            measures = Measures.of(joined_letters(measures.text, page.boxes_of))
         verdict = measures.usability(min_chars=min_chars)
         wants_ocr = verdict in {Usability.EMPTY, Usability.UNUSUAL, Usability.GLUED}
         if verdict is Usability.SPARSE:

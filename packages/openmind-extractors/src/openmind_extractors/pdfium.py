@@ -2,7 +2,7 @@
 
 import ctypes
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -13,6 +13,7 @@ from openmind.domain.files import FileReason
 from openmind.ports.extractor import Blob
 from openmind.ports.ocr_engine import PageImage
 
+from openmind_extractors.letter_spacing import CharBox
 from openmind_extractors.limits import MAX_HEADING_CHARS, MAX_METADATA_CHARS
 from openmind_extractors.titles import sensible_title
 
@@ -91,6 +92,17 @@ class PdfiumPage:
                 whole = textpage.get_text_range()
                 return whole if _letters(whole) == _letters(text) else text
             return text
+        finally:
+            textpage.close()
+
+    def boxes_of(self, lines: Sequence[str]) -> list[list[CharBox]]:
+        """Return where the characters of some lines stand; nothing of lines that are not found or do not lie flat."""
+        if not lines or self._page.get_rotation():
+            return [[] for _ in lines]
+        textpage = self._page.get_textpage()
+        try:
+            text = textpage.get_text_range()
+            return [_boxes(textpage, text.find(line), len(line)) for line in lines]
         finally:
             textpage.close()
 
@@ -191,6 +203,20 @@ class PdfiumPage:
 
 def _letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
+
+
+def _boxes(textpage: Any, first: int, count: int) -> list[CharBox]:
+    """Return where some characters of a page's text stand; nothing when the text has no such place."""
+    import pypdfium2.raw as raw
+
+    found = []
+    for offset in range(count if first >= 0 else 0):
+        index = raw.FPDFText_GetCharIndexFromTextIndex(textpage, first + offset)
+        if index < 0:
+            return []
+        left, bottom, right, top = textpage.get_charbox(index)
+        found.append(CharBox(left, right, top - bottom))
+    return found
 
 
 def _place(target: Any) -> tuple[float, float]:

@@ -314,6 +314,17 @@ def test_torn_words_are_read_by_pypdf(read, make: SimpleNamespace) -> None:
     assert "some text that a typesetter" in reading.text
 
 
+def test_a_line_whose_letters_are_set_apart_is_read_as_words(read, make: SimpleNamespace) -> None:
+    apart = " ".join("-700" if letter == " " else f"({letter}) -400" for letter in "ANNUAL CENSUS OF HERONS")
+    heading = f"BT /F1 14 Tf 50 600 Td [{apart}] TJ 0 -30 Td (A B C D E F G) Tj ET"
+    columns = "BT /F1 10 Tf 50 500 Td" + "".join(f" ({letter}) Tj 30 0 Td" for letter in "GFEDCBA") + " ET"
+    data = make.pdf(make.text_stream(LINES * 5) + f"\n{heading}\n{columns}".encode())
+
+    lines = read("a.pdf", data).text.split("\n")
+
+    assert [*map(str.strip, lines[-3:])] == ["ANNUAL CENSUS OF HERONS", "A B C D E F G", "G F E D C B A"]
+
+
 def test_blank_pages_are_empty_and_not_waiting(read, make: SimpleNamespace) -> None:
     engine = make.ocr(["never"])
 
