@@ -9,7 +9,6 @@ from typing import TypeVar
 
 import attrs
 import cattrs
-import tomlkit
 from attrs import frozen
 from cattrs.errors import BaseValidationError, ForbiddenExtraKeysError
 from cattrs.gen import make_dict_structure_fn
@@ -54,10 +53,12 @@ class ConfigFile:
             ConfigError: the file is not valid, would not be, or cannot be written; it is as it was.
             StoreFull: there is no space left; it is as it was.
         """
+        import tomlkit  # what only reads, as each worker process does, has no use for it
+
         self.load()
         document = tomlkit.parse(read_config_bytes(self.path).decode("utf-8"))
         for path, value in changes.items():
-            _set(document, path, value)
+            _set(document, path, value, new_section=tomlkit.table)
         text = tomlkit.dumps(document)
         check(structure(tomllib.loads(text), Config, where=str(self.path)))
         try:
@@ -103,13 +104,15 @@ def _with_key(told: str) -> str:
     return f"{key.removeprefix('.')} {what}".strip() if what else told
 
 
-def _set(document: tomlkit.TOMLDocument, path: tuple[str, ...], value: object) -> None:
-    table: MutableMapping[str, object] = document
+def _set(
+    document: MutableMapping[str, object], path: tuple[str, ...], value: object, *, new_section: Callable[[], object]
+) -> None:
+    table = document
     for name in path[:-1]:
         if name not in table:
             if value is None:
                 return
-            table[name] = tomlkit.table()
+            table[name] = new_section()
         inner = table[name]
         if not isinstance(inner, MutableMapping):
             raise ConfigError(f"{'.'.join(path)} cannot be set: {name} is no section", hint="Name a key of a section.")

@@ -18,12 +18,11 @@ from openmind.domain import scripts
 from openmind.domain.folding import fold, fold_case
 from openmind.domain.function_words import ENGLISH
 from openmind.domain.identifiers import JOINT, identifiers_of, other_writings, pieces_of
-from openmind.domain.matching import matching_spans
 from openmind.domain.queries import AnalysedQuery
 from openmind.domain.search import MAX_QUERY_CHARS
 from openmind.domain.text import clean
 
-__all__ = ["ANALYSER_VERSION", "AnalysedQuery", "analyse_query", "matching_spans", "passage_words", "words_of"]
+__all__ = ["ANALYSER_VERSION", "AnalysedQuery", "analyse_query", "passage_words", "words_of"]
 
 ANALYSER_VERSION = 2
 """Grows when the same text gives other words; every passage is then analysed again."""
@@ -105,7 +104,7 @@ def _analyse(text: str) -> tuple[str, str]:
         words, spaced = _words(folded)
     if JOINT.search(spaced):
         others += other_writings(spaced)
-    if "-\n" in folded or "- \n" in folded:
+    if "-" in folded and ("-\n" in folded or "- \n" in folded):
         others += _spaced_words(" ".join(map("".join, _DIVIDED.findall(folded)))).split()
     if _THOUSAND.search(spaced):
         others += [number.replace(",", "") for number in _THOUSANDS.findall(spaced)]

@@ -12,7 +12,9 @@ from attrs import frozen
 from openmind.domain.clusters import border
 
 _WORD = re.compile(r"\S")
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]»]*(?=\s)|[。！？；।؟][\"'”’」』）]*")
+_SENTENCE_END = re.compile(
+    r"[.!?…。！？；।؟](?:(?<=[.!?…])[\"'”’)\]»]*(?=\s)|(?<=[。！？；।؟])[\"'”’」』）]*)"  # the first class lets it skip fast
+)
 _BLANK = re.compile(r"\s")
 _SLACK = 6
 """A cut amid a paragraph may stand this fraction of the longest passage away from where an even division puts it."""
@@ -122,6 +124,8 @@ def _overlap(text: str, end: int, limits: Limits, blocks: Sequence[Block]) -> in
         line = text.find("\n", max(low, block.start), end)
         return line + 1 if line >= 0 else end
     start = _beginning(text, low, high)
+    if not blocks:
+        return start
     word = _first_word(text, end)
     following = next((block for block in blocks if block.start <= word < block.end), None)
     if following and following.end - following.start <= limits.most < following.end - start:
@@ -139,4 +143,7 @@ def _beginning(text: str, low: int, high: int) -> int:
 
 def _block_at(blocks: Sequence[Block], position: int) -> Block | None:
     """Return the block that a cut at a position would divide."""
-    return next((block for block in blocks if block.start < position < block.end), None)
+    for block in blocks:
+        if block.start < position < block.end:
+            return block
+    return None

@@ -31,6 +31,7 @@ _ABBREVIATION = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]?")
 _VERSION = re.compile(r"[vV]?(\d+(?:\.\d+)+)([-_.\w]*)")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _NOT_ALNUM = re.compile(r"[\W_]+")
+_DIGIT = re.compile("[0-9]")
 
 
 @frozen
@@ -187,7 +188,7 @@ def _humps(token: str) -> Identifier:
 
 
 def _has_digit(token: str) -> bool:
-    return any("0" <= character <= "9" for character in token)
+    return _DIGIT.search(token) is not None
 
 
 def _is_exact(token: str) -> bool:
