@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 
-from attrs import field, frozen
+from attrs import define, field, frozen
 
 from openmind.domain import packing
 from openmind.domain.analysis import passage_words
@@ -85,9 +85,16 @@ class InProcessPreparer:
             yield from self.prepare_group(group)
 
     def prepare_group(self, requests: Sequence[PreparationRequest]) -> Iterator[Preparation]:
-        """Prepare a few files; their passages are embedded together, which is cheaper than one by one."""
-        laid_out = [self._lay_out(request) for request in requests]
-        texts = [p.embedded_text for each in laid_out if isinstance(each, _LaidOut) for p in each.passages]
+        """Prepare a few files, each step for all of them: what is repeated at once runs from the processor's caches.
+
+        Their passages are embedded together, which is cheaper than one by one, too.
+        """
+        drafts = [_Draft(request) for request in requests]
+        for step in (self._read, _pack, _split, _analyse):
+            for draft in drafts:
+                if draft.failure is None:
+                    draft.failure = _trouble_with(draft, step)
+        texts = [p.embedded_text for draft in drafts if draft.failure is None for p in draft.passages]
         try:
             vectors = self.embedder.embed(texts, role="passage") if self.embedder is not None else None
         except OpenMindError as error:
@@ -95,16 +102,16 @@ class InProcessPreparer:
                 yield PreparationFailure(ticket=request.ticket, reason=FileReason.PROVIDER, message=error.message)
             return
         row = 0
-        for each in laid_out:
-            if isinstance(each, PreparationFailure):
-                yield each
+        for draft in drafts:
+            if draft.failure is not None:
+                yield draft.failure
                 continue
-            after = row + len(each.passages)
+            after = row + len(draft.passages)
             yield PreparedFile(
-                ticket=each.ticket,
-                packed=each.packed,
-                facts=each.facts,
-                passages=each.passages,
+                ticket=draft.request.ticket,
+                packed=draft.packed,
+                facts=draft.document.facts,
+                passages=draft.passages,
                 vectors=vectors.slice(row, after) if vectors is not None else None,
             )
             row = after
@@ -116,49 +123,65 @@ class InProcessPreparer:
     def close(self) -> None:
         """Nothing is held."""
 
-    def _lay_out(self, request: PreparationRequest) -> "_LaidOut | PreparationFailure":
-        """Read, split and analyse one file; what goes wrong is the outcome."""
-        try:
-            document = self._document(request)
-            path, name = displayable(request.path_bytes), name_of(request.path_bytes)
-            return _LaidOut(
-                request.ticket,
-                packing.pack(document) if request.packed is None else None,
-                document.facts,
-                tuple(as_passage(chunk, document.facts, file_name=name, path=path) for chunk in split(document)),
-            )
-        except ExtractionFailed as failure:
-            return PreparationFailure(ticket=request.ticket, reason=failure.reason, message=failure.told)
-        except OpenMindError as error:
-            return PreparationFailure(ticket=request.ticket, reason=FileReason.DAMAGED, message=error.message)
-        except MemoryError:
-            return PreparationFailure(
-                ticket=request.ticket, reason=FileReason.TOO_BIG, message="There is not enough memory to read it."
-            )
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
-            said = words_of(error)
-            told = f"The reader “{request.extractor}” broke down{f' (“{said}”)' if said else ''}"
-            return PreparationFailure(ticket=request.ticket, reason=FileReason.CRASHED, message=told)
-
-    def _document(self, request: PreparationRequest) -> ExtractedDocument:
+    def _read(self, draft: "_Draft") -> None:
+        request = draft.request
         if request.packed is not None:
-            return packing.unpack(request.packed)
+            draft.document = packing.unpack(request.packed)
+            return
         if request.extractor not in self._made:
             self._made[request.extractor] = self.extractor(request.extractor)
         blob = self.read(request.path_bytes, name_of(request.path_bytes))
-        return collect(self._made[request.extractor].extract(blob))
+        draft.document = collect(self._made[request.extractor].extract(blob))
 
 
-@frozen
-class _LaidOut:
-    """A file whose passages only lack their vectors."""
+@define
+class _Draft:
+    """A file between two steps of its preparation."""
 
-    ticket: int
-    packed: bytes | None
-    facts: DocumentFacts
-    passages: tuple[PreparedPassage, ...]
+    request: PreparationRequest
+    document: ExtractedDocument = field(init=False)
+    packed: bytes | None = None
+    chunks: Sequence[Chunk] = ()
+    passages: tuple[PreparedPassage, ...] = ()
+    failure: PreparationFailure | None = None
+    """What went wrong; no further step is taken then."""
+
+
+def _pack(draft: _Draft) -> None:
+    if draft.request.packed is None:
+        draft.packed = packing.pack(draft.document)
+
+
+def _split(draft: _Draft) -> None:
+    draft.chunks = tuple(split(draft.document))
+
+
+def _analyse(draft: _Draft) -> None:
+    path, name = displayable(draft.request.path_bytes), name_of(draft.request.path_bytes)
+    facts = draft.document.facts
+    draft.passages = tuple(as_passage(chunk, facts, file_name=name, path=path) for chunk in draft.chunks)
+
+
+def _trouble_with(draft: _Draft, step: Callable[[_Draft], None]) -> PreparationFailure | None:
+    """Take a step with a file; what goes wrong is its outcome."""
+    request = draft.request
+    try:
+        step(draft)
+        return None
+    except ExtractionFailed as failure:
+        return PreparationFailure(ticket=request.ticket, reason=failure.reason, message=failure.told)
+    except OpenMindError as error:
+        return PreparationFailure(ticket=request.ticket, reason=FileReason.DAMAGED, message=error.message)
+    except MemoryError:
+        return PreparationFailure(
+            ticket=request.ticket, reason=FileReason.TOO_BIG, message="There is not enough memory to read it."
+        )
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  an extractor may be a stranger's: its file fails, not the run
+        said = words_of(error)
+        told = f"The reader “{request.extractor}” broke down{f' (“{said}”)' if said else ''}"
+        return PreparationFailure(ticket=request.ticket, reason=FileReason.CRASHED, message=told)
 
 
 def grouped(requests: Iterable[PreparationRequest]) -> Iterator[list[PreparationRequest]]:
