@@ -5,6 +5,7 @@ The stream of words holds their parts. What stands here is the rest: the token a
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from operator import add
 
 from attrs import evolve, frozen
@@ -59,13 +60,19 @@ def other_writings(text: str) -> list[str]:
         end = flat.find(" ", at)
         position = end if end >= 0 else len(flat)
         token = flat[start:position].strip(_EDGE)
-        usual = _usual(token)
-        if usual:
-            found.append(usual)
-        elif JOINT.search(token):
-            for identifier in _apart(token, 0):
-                found += identifier.indexed
+        found += _known_writings(token) if len(token) <= MAX_TOKEN else _writings(token)
     return found
+
+
+def _writings(token: str) -> tuple[str, ...]:
+    usual = _usual(token)
+    if usual:
+        return (usual,)
+    return tuple(word for each in _apart(token, 0) for word in each.indexed) if JOINT.search(token) else ()
+
+
+_known_writings = lru_cache(maxsize=4_096)(_writings)
+"""Code and tables hold the same tokens again and again."""
 
 
 def _usual(token: str) -> str:
