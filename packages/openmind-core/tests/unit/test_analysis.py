@@ -3,15 +3,9 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind.domain.analysis import (
-    MAX_TERMS,
-    AnalysedQuery,
-    analyse_query,
-    matching_spans,
-    passage_words,
-    words_of,
-)
+from openmind.domain.analysis import MAX_TERMS, AnalysedQuery, analyse_query, passage_words, words_of
 from openmind.domain.identifiers import identifiers_of, other_writings
+from openmind.domain.matching import matching_spans
 from openmind.domain.stems import forms
 from openmind.domain.text import clean
 

@@ -8,4 +8,12 @@ def test_a_preparing_worker_imports_no_more_than_it_needs() -> None:
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     modules = set(told.stdout.split())
-    assert not modules & {"openmind.bootstrap", "openmind.application.memory", "numpy", "sqlite3"}
+    unneeded = {
+        "openmind.bootstrap",
+        "openmind.application.memory",
+        "openmind.domain.matching",
+        "numpy",
+        "sqlite3",
+        "tomlkit",
+    }
+    assert not modules & unneeded

@@ -113,7 +113,7 @@ class LocalFileTree:
     @contextmanager
     def open(self, path_bytes: bytes) -> Iterator[BinaryIO]:
         """See the port."""
-        with os.fdopen(open_regular(path_bytes), "rb") as file:
+        with os.fdopen(open_regular(path_bytes), "rb", buffering=0) as file:  # who reads it takes large blocks
             yield file
 
 

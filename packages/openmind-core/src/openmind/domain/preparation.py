@@ -1,5 +1,7 @@
 """A file made ready to be remembered: its text, cut into passages, analysed and maybe embedded."""
 
+from typing import NamedTuple
+
 from attrs import field, frozen
 
 from openmind.domain.chunks import embedded_text
@@ -24,9 +26,8 @@ class PreparationRequest:
     """Bytes of the file, so that a large one can be given the time it takes."""
 
 
-@frozen
-class PreparedPassage:
-    """A passage that only lacks a generation. Positional, since there are tens of thousands in a batch."""
+class PreparedPassage(NamedTuple):
+    """A passage that only lacks a generation. A tuple, since there are tens of thousands in a batch."""
 
     text: str
     context: str

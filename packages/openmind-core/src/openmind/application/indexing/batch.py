@@ -359,6 +359,5 @@ def reworded(prepared: PreparedFile, path_bytes: bytes) -> tuple[PreparedPassage
     """Give the passages of a file to its twin at another path."""
     path, name = displayable(path_bytes), name_of(path_bytes)
     return tuple(
-        attrs.evolve(p, words=passage_words(p.text, context=p.context, file_name=name, path=path))
-        for p in prepared.passages
+        p._replace(words=passage_words(p.text, context=p.context, file_name=name, path=path)) for p in prepared.passages
     )

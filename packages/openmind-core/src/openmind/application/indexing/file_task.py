@@ -1,6 +1,7 @@
 """A file that has to be read, and the record that comes of it."""
 
 import json
+from functools import partial
 
 import attrs
 from attrs import Factory, field, frozen
@@ -81,8 +82,9 @@ class FileTask:
             reason, note = FileReason.EMPTY, note or "There is no text in it."
         if chunks and reason.status is not FileStatus.INDEXED and reason is not FileReason.NEEDS_OCR:
             reason = FileReason.PARTIAL  # a picture is found by what its file says, and yet its text was not read
-        return attrs.evolve(
-            self._looked_at(reason, as_message(note) if reason is not FileReason.OK else ""),
+        return self._as_found()(
+            reason=reason,
+            error=as_message(note) if reason is not FileReason.OK else "",
             extractor=key_as_read(
                 key_of(facts.metadata, plain_key=self.info.plain_key, wanted=self.info.key), facts.metadata
             ),
@@ -94,7 +96,7 @@ class FileTask:
 
     def failure(self, reason: FileReason, message: str) -> FileRecord:
         """Make the record of a file that could not be read; often its version before stays searchable."""
-        failed = attrs.evolve(self._looked_at(reason, as_message(message)), extractor=self.info.key)
+        failed = self._as_found()(reason=reason, error=as_message(message), extractor=self.info.key)
         former = self.known
         if former is None or former.live_generation is None or reason not in KEPT_REASONS:
             return failed
@@ -112,15 +114,14 @@ class FileTask:
             indexed_at=former.indexed_at,
         )
 
-    def _looked_at(self, reason: FileReason, error: str) -> FileRecord:
-        """Make a record of the file as it was found."""
-        return FileRecord(
+    def _as_found(self) -> partial[FileRecord]:
+        """Begin a record with the file as it was found; what became of it is missing."""
+        return partial(
+            FileRecord,
             id=self.file_id,
             source_id=self.change.source_id,
             path_bytes=self.path_bytes,
             stat=self.stat,
             scanned_ns=self.scanned_ns,
             content_hash=self.content_hash,
-            reason=reason,
-            error=error,
         )

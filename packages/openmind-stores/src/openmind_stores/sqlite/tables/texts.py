@@ -66,8 +66,9 @@ class TextWriting(TextReading):
     """Keeps and forgets."""
 
     def keep_text(self, content_hash: str, extractor: str, packed: bytes) -> None:
-        self.link.run(_DROP_OTHER, (content_hash, extractor, packed))  # a replacement would not be counted
-        self.link.run(_KEEP_TEXT, (content_hash, extractor, len(packed), packed))
+        row = (content_hash, extractor, len(packed), packed)
+        if not self.link.run(_KEEP_TEXT, row) and self.link.run(_DROP_OTHER, (content_hash, extractor, packed)):
+            self.link.run(_KEEP_TEXT, row)  # a replacement would not be counted
 
     def drop_unused_texts(self) -> int:
         return self.link.run(_DROP_UNUSED)
