@@ -45,7 +45,8 @@ def test_the_help_imports_neither_the_engine_nor_a_prompt(openmind, tmp_path: Pa
     loaded = modules(openmind, tmp_path, "--help")
 
     assert not loaded & {"sqlite3", "questionary", "openmind.bootstrap", "openmind.application.memory"}
-    assert not loaded & {"cattrs", "tomlkit", "openmind.ports.storage", "openmind.ports.model_provider"}
+    assert not loaded & {"cattrs", "tomlkit", "secrets", "difflib"}
+    assert not loaded & {"openmind.domain.config", "openmind.ports.storage", "openmind.ports.model_provider"}
 
 
 def test_output_through_a_pipe_needs_no_rich_of_ours(openmind, tmp_path: Path) -> None:

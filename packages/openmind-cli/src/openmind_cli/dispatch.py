@@ -1,6 +1,5 @@
 """Finds the command that was asked for and runs it."""
 
-import difflib
 import importlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from importlib.metadata import version
@@ -123,6 +122,8 @@ def _check_command(name: str, strangers: Strangers) -> None:
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str:
+    import difflib  # waits until somebody mistypes
+
     close = difflib.get_close_matches(name, known, n=1)
     found = f"Did you mean `openmind {close[0]}`? " if close else ""
     return f"{found}`openmind --help` lists the commands."

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from openmind.adapters.home import Home
 from openmind.adapters.toml_file import read_toml
-from openmind.domain.config import names_blocked
 from openmind.domain.errors import OpenMindError
+from openmind.domain.plugins import names_blocked
 from openmind.plugins.manager import Plugins, load_plugins
 
 

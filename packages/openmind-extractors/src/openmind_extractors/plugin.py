@@ -1,12 +1,15 @@
 """What this package adds to OpenMind. Nothing heavy is imported before a file of its kind is read."""
 
 from functools import partial
+from typing import TYPE_CHECKING
 
-from openmind.domain.config import ExtractionConfig
 from openmind.plugins.hookspecs import hookimpl
 from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
 from openmind.ports.extractor import Extractor, ExtractorInfo
 from openmind.ports.ocr_engine import OcrEngine
+
+if TYPE_CHECKING:
+    from openmind.domain.config import ExtractionConfig
 
 PLAIN = ExtractorInfo(
     name="text",
@@ -104,13 +107,13 @@ def _routed(name: str, tools: ExtractionTools) -> Extractor:
     return RoutedExtractor(name, tools)
 
 
-def _rapidocr(config: ExtractionConfig) -> OcrEngine:
+def _rapidocr(config: "ExtractionConfig") -> OcrEngine:
     from openmind_extractors.ocr.rapid import build_rapid
 
     return build_rapid(config)
 
 
-def _ocrmypdf(config: ExtractionConfig) -> OcrEngine:
+def _ocrmypdf(config: "ExtractionConfig") -> OcrEngine:
     from openmind_extractors.ocr.ocrmypdf import build_ocrmypdf
 
     return build_ocrmypdf(config)

@@ -6,14 +6,13 @@ import stat
 import tomllib
 from pathlib import Path
 
-from openmind.domain.config import Section
 from openmind.domain.errors import ConfigError
 
 MAX_CONFIG_BYTES = 1_000_000
 """A larger file is no configuration."""
 
 
-def read_toml(path: Path) -> Section:
+def read_toml(path: Path) -> dict[str, object]:
     """Read a file; a missing one is empty.
 
     Raises:

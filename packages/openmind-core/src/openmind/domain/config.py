@@ -2,6 +2,8 @@
 
 from attrs import field, frozen, validators
 
+from openmind.domain.plugins import names_blocked
+
 Section = dict[str, object]
 
 
@@ -70,12 +72,6 @@ class StorageConfig:
     name: str = field(default="local", validator=validators.min_len(1))
     """`local`, or the name of a storage from a plugin. Another one begins with an empty memory; what the former one
     holds stays where it is."""
-
-
-def names_blocked(plugins: Section) -> frozenset[str]:
-    """The names that `[plugins] blocked` leaves out, whether or not the rest of the section is right."""
-    blocked = plugins.get("blocked")
-    return frozenset(map(str, blocked)) if isinstance(blocked, list) else frozenset()
 
 
 def _with_blocked(plugins: Section) -> Section:

@@ -1,5 +1,7 @@
 """What is known of the installed plugins."""
 
+from collections.abc import Mapping
+
 from attrs import frozen
 
 OURS = frozenset(f"openmind-{part}" for part in ("core", "stores", "wordllama", "lmstudio", "extractors", "cli", "api"))
@@ -56,3 +58,9 @@ class PluginReports:
     def broken(self) -> tuple[PluginReport, ...]:
         """Those that could not be loaded, or broke a rule."""
         return tuple(report for report in self.reports if report.error)
+
+
+def names_blocked(plugins: Mapping[str, object]) -> frozenset[str]:
+    """The names that `[plugins] blocked` leaves out, whether or not the rest of the section is right."""
+    blocked = plugins.get("blocked")
+    return frozenset(map(str, blocked)) if isinstance(blocked, list) else frozenset()

@@ -1,6 +1,5 @@
 """Looks at a plugin's hooks before they are called, so that a slip of the pen is told with the right spelling."""
 
-import difflib
 import inspect
 from typing import Final
 
@@ -50,6 +49,8 @@ def check_implementations(plugin: object) -> None:
 
 def _check_name(name: str) -> None:
     if name not in HOOKS:
+        import difflib  # waits until a hook is misspelt
+
         close = difflib.get_close_matches(name, HOOKS, n=1)
         meant = f"did you mean {close[0]}?" if close else f"there are {', '.join(HOOKS)}"
         raise PluginError(f"there is no hook {name}; {meant}")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, runtime_check
 import attrs
 from attrs import define, field, frozen
 
-from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.errors import ConfigError, OpenMindError, PluginError
 from openmind.domain.foreign_errors import named
 from openmind.ports.extractor import Extractor, ExtractorInfo
 from openmind.ports.ocr_engine import OcrEngine
 
-if TYPE_CHECKING:  # what `openmind --help` has no use for: these two know most of the domain
+if TYPE_CHECKING:  # what `openmind --help` has no use for
+    from openmind.domain.config import ExtractionConfig, Section
     from openmind.ports.model_provider import ModelProvider
     from openmind.ports.notebook import Notebook
     from openmind.ports.storage import Storage
@@ -23,18 +23,24 @@ T = TypeVar("T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 _TARGET = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 
-OcrFactory = Callable[[ExtractionConfig], OcrEngine]
+OcrFactory = Callable[["ExtractionConfig"], OcrEngine]
 """Builds an OCR engine; called in the process that reads."""
 
 
 OcrMaker = Callable[[], OcrEngine]
 
 
+def _defaults() -> "ExtractionConfig":
+    from openmind.domain.config import ExtractionConfig
+
+    return ExtractionConfig()
+
+
 @frozen(kw_only=True)
 class ExtractionTools:
     """What an extractor may use beside the file."""
 
-    config: ExtractionConfig = field(factory=ExtractionConfig)
+    config: "ExtractionConfig" = field(factory=_defaults)
     ocr: OcrMaker | None = None
     """Builds the configured OCR engine on first use; None when OCR is off for this source.
 
@@ -173,7 +179,9 @@ class ExtractorRegistry(Registry[ExtractorEntry]):
             del self._entries[name]
         self.ocr.withdraw(plugin)
 
-    def build(self, name: str, config: ExtractionConfig, *, plugins: Section, ocr: OcrMaker | None = None) -> Extractor:
+    def build(
+        self, name: str, config: "ExtractionConfig", *, plugins: "Section", ocr: OcrMaker | None = None
+    ) -> Extractor:
         """Make an extractor.
 
         Args:
