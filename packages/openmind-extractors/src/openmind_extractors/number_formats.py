@@ -14,7 +14,7 @@ from attrs import define, field, frozen
 
 from openmind_extractors.safe_xml import parse
 
-MAX_LITERAL = 40
+_MAX_LITERAL = 40
 """Characters before or behind a number; more is no currency and no unit."""
 
 _BUILT_IN = {1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 37: "#,##0", 38: "#,##0"} | {
@@ -65,7 +65,7 @@ def read_format(code: str) -> NumberFormat | None:
     if not found or not (found[2] or found[3]):
         return None
     before, behind = _words(found[1]), _words(found[5])
-    if len(before) > MAX_LITERAL or len(behind) > MAX_LITERAL:
+    if len(before) > _MAX_LITERAL or len(behind) > MAX_LITERAL:
         return None
     return NumberFormat(
         digits=max(found[2].count("0"), 1),
