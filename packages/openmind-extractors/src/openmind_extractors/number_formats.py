@@ -65,7 +65,7 @@ def read_format(code: str) -> NumberFormat | None:
     if not found or not (found[2] or found[3]):
         return None
     before, behind = _words(found[1]), _words(found[5])
-    if len(before) > _MAX_LITERAL or len(behind) > MAX_LITERAL:
+    if len(before) > _MAX_LITERAL or len(behind) > _MAX_LITERAL:
         return None
     return NumberFormat(
         digits=max(found[2].count("0"), 1),
