@@ -4,14 +4,17 @@ import os
 import shutil
 import sqlite3
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import attrs
 import pytest
 from openmind.adapters.processes import this_process
+from openmind.application.maintenance import findings
 from openmind.bootstrap import open_checkup
 from openmind.domain.errors import HomeUnusable, IndexingBusy, JobActive, StoreFull, StoreReadOnly
-from openmind.domain.jobs import IndexJob, JobState
+from openmind.domain.ids import JobId, RunId
+from openmind.domain.jobs import IndexJob, IndexRun, JobState
 from openmind.domain.search import SearchState
 
 MARKER = "zanzibarquartz"
@@ -274,6 +277,18 @@ def test_a_folder_where_a_lock_belongs_is_told_with_all_the_rest_and_no_job_begi
     assert "Move it away" in refused.value.hint
     lock.rmdir()
     assert indexed.maintenance.examine().findings == ()
+
+
+def test_indexing_that_lives_and_finishes_nothing_is_a_finding() -> None:
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    run = IndexRun(id=RunId("run_1"), started_at=began.isoformat(), progressed_at=began.isoformat(), job_id=JobId("j"))
+
+    [found] = findings.of_jobs(None, run, began + timedelta(minutes=7))
+
+    assert found.code == "job.still"
+    assert "nothing for 7 minutes" in found.message
+    assert "`openmind index stop`" in found.hint
+    assert list(findings.of_jobs(None, run, began + timedelta(minutes=1))) == []
 
 
 @attrs.frozen

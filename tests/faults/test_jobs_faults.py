@@ -341,6 +341,7 @@ def test_a_home_whose_migration_is_killed_is_brought_up_to_date_by_the_next_job(
         older.execute(f"ALTER TABLE index_jobs DROP COLUMN {column}")
     for column in ("vectors_wanted", "vectors_made", "per_second"):
         older.execute(f"ALTER TABLE index_runs DROP COLUMN {column}")
+    older.execute("ALTER TABLE index_runs DROP COLUMN progressed_at")
     older.execute("ALTER TABLE files DROP COLUMN ctime_ns")
     older.execute("ALTER TABLE garbage DROP COLUMN file_id")
     older.execute("PRAGMA user_version = 2")

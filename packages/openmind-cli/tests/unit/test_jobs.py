@@ -8,6 +8,7 @@ from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
 from openmind_cli.render.jobs import (
     history_rows,
+    job_lines,
     job_of,
     print_history,
     rows_of,
@@ -96,6 +97,30 @@ def test_progress_never_passes_a_hundred_and_nothing_found_is_no_progress() -> N
 def test_a_silent_job_shows_as_stuck() -> None:
     assert "stuck" in table(a_job(), seconds=120)["state"]
     assert status_object(a_job(), BEGAN + timedelta(seconds=120))["stuck"] is True
+
+
+def test_a_job_that_lives_and_finishes_nothing_says_for_how_long_and_what_can_be_done() -> None:
+    at = BEGAN + timedelta(seconds=10)
+    begun = IndexRun(id=RunId("run_1"), started_at=BEGAN.isoformat(), progressed_at=BEGAN.isoformat())
+    still_s = begun.still_s(BEGAN + timedelta(minutes=12))
+
+    rows = dict(rows_of(a_job(), at, still_s=still_s))
+    in_front = dict(rows_of(a_job(id=JobId("")), at, still_s=still_s))
+
+    assert rows["no progress"] == "nothing was finished for 12 min 00 s"
+    assert "`openmind index stop`, then `openmind index start`" in rows["next"]
+    assert "Ctrl-C in its terminal, then `openmind index`" in in_front["next"]
+    assert status_object(a_job(), at, still_s=still_s)["still_s"] == 720
+    assert begun.still_s(BEGAN + timedelta(minutes=4)) == 0.0
+    assert attrs.evolve(begun, state=JobState.PAUSED).still_s(BEGAN + timedelta(hours=9)) == 0.0
+    assert "no progress" not in table(a_job())
+
+
+def test_a_table_that_is_followed_keeps_its_rows_while_there_is_nothing_to_say() -> None:
+    silent = a_job(current_file="", per_second=0.0)
+
+    assert table(silent).keys() == table(a_job()).keys()
+    assert not any(line.plain.startswith(("pace", "current")) for line in job_lines(table(silent).items()))
 
 
 def test_a_finished_job_says_how_long_it_took() -> None:

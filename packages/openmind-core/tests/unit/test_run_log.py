@@ -57,6 +57,27 @@ def test_another_file_is_told_at_once_since_its_reader_may_leave_no_moment_to_te
     assert [event.current_file for event in heard] == ["", "/a.txt", "/b.txt", ""]
 
 
+def test_a_sign_of_life_is_no_progress() -> None:
+    times = iter(datetime(2026, 1, 2, 3, minute, tzinfo=UTC) for minute in range(10))
+    log = RunLog(
+        catalog=MemoryCatalog(),
+        run=IndexRun(id=RunId("run_1"), started_at="t"),
+        sink=lambda _: None,
+        now=lambda: next(times),
+    )
+
+    def progressed_at_minute() -> int:
+        log.save()
+        return datetime.fromisoformat(log.run.progressed_at).minute
+
+    assert [progressed_at_minute(), progressed_at_minute()] == [0, 0]
+    log.count(indexed=1)
+    assert [progressed_at_minute(), progressed_at_minute()] == [2, 2]
+    log.waits_for("/scan.pdf", PAGE)
+    assert progressed_at_minute() == 4
+    assert log.run.heartbeat_at == "2026-01-02T03:05:00+00:00"
+
+
 def test_a_run_whose_process_died_ended_with_its_last_sign_of_life() -> None:
     catalog = MemoryCatalog()
     began, last = "2026-01-02T03:04:05+00:00", "2026-01-02T03:05:05+00:00"

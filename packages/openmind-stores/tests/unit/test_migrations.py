@@ -373,7 +373,7 @@ def test_a_catalog_of_before_the_totals_has_its_files_counted(tmp_path: Path) ->
             "ALTER TABLE index_runs DROP COLUMN vectors_wanted; ALTER TABLE index_runs DROP COLUMN vectors_made;"
             "ALTER TABLE index_jobs DROP COLUMN vectors_wanted; ALTER TABLE index_jobs DROP COLUMN vectors_made;"
             "ALTER TABLE index_jobs DROP COLUMN per_second; ALTER TABLE index_runs DROP COLUMN per_second;"
-            "ALTER TABLE files DROP COLUMN ctime_ns;"
+            "ALTER TABLE files DROP COLUMN ctime_ns; ALTER TABLE index_runs DROP COLUMN progressed_at;"
             "CREATE INDEX files_counted ON files(source_id, reason, live_generation, chunk_count, missing_vectors);"
         )
 

@@ -7,6 +7,7 @@ from openmind_cli.parameters import Json, Switch
 from openmind_cli.render.lines import print_lines
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.upkeep import checkup_lines, checkup_object, repair_lines, repair_object
+from openmind_cli.render.working import working
 
 
 def doctor(*, repair: Switch = False, json: Json = False) -> int:
@@ -21,7 +22,8 @@ def doctor(*, repair: Switch = False, json: Json = False) -> int:
     """
     with open_checkup() as maintenance:
         if repair:
-            done = maintenance.repair()
+            with working("Repairing; after a loss that takes as long as reading the kept text.", quiet=json):
+                done = maintenance.repair()
             (print_object(repair_object(done)) if json else print_lines(repair_lines(done)))
             return FAILED if done.left else OK
         found = maintenance.examine()

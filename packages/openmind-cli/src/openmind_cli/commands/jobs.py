@@ -1,7 +1,6 @@
 """`openmind index start`, `status`, `pause`, `resume`, `stop`, `history` and `worker`: indexing in the background."""
 
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from openmind import OpenMind, open_memory
@@ -75,14 +74,14 @@ def status(*, once: Switch = False, json: Json = False) -> int:
     """
     with open_memory(create=False) as memory:
         job = job_of(memory.jobs.latest())
-        missing = memory.missing_sources()
+        missing, still_s = memory.missing_sources(), _still_s(memory)
         if not json and not once and is_terminal() and _goes_on(job):
             _follow(memory)
             return OK
     if json:
-        print_object(status_object(job, now(), missing=missing))
+        print_object(status_object(job, now(), missing=missing, still_s=still_s))
     else:
-        print_lines(job_lines(rows_of(job, now(), missing=missing)))
+        print_lines(job_lines(rows_of(job, now(), missing=missing, still_s=still_s)))
     return OK
 
 
@@ -150,32 +149,47 @@ def _steered(job: IndexJob, *, json: bool) -> int:
     return OK
 
 
+def _still_s(memory: OpenMind) -> float:
+    run = memory.jobs.last_run()
+    return 0.0 if run is None else run.still_s(now())
+
+
 def _follow(memory: OpenMind) -> None:
     from rich.live import Live
 
     job = job_of(memory.jobs.latest())
     try:
-        with Live(_table(job, memory.missing_sources()), auto_refresh=False, vertical_overflow="visible") as live:
+        with Live(_table(job, memory), auto_refresh=False, vertical_overflow="visible") as live:
             while _goes_on(job):
                 time.sleep(LOOK_EVERY_S)
                 job = job_of(memory.jobs.latest())
-                live.update(_table(job, memory.missing_sources()), refresh=True)
+                live.update(_table(job, memory), refresh=True)
     except KeyboardInterrupt:
         return  # which is how one leaves
 
 
 def _goes_on(job: IndexJob | None) -> bool:
-    return job is not None and not job.state.finished
+    """Whether another look may show something else: what a person has paused waits for the person."""
+    return job is not None and not job.state.finished and not _waits(job)
 
 
-def _table(job: IndexJob | None, missing: Sequence[str]) -> "Table":
+def _waits(job: IndexJob) -> bool:
+    return job.state is JobState.PAUSED and not job.error
+
+
+def _table(job: IndexJob | None, memory: OpenMind) -> "Table":
     from rich.table import Table
     from rich.text import Text
 
-    title = "Indexing (Ctrl-C leaves; it goes on)" if _goes_on(job) else "Indexing has ended"
-    table = Table(title=title, title_justify="left", show_header=False)
+    table = Table(title=_title(job), title_justify="left", show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in rows_of(job, now(), missing=missing):
+    for name, value in rows_of(job, now(), missing=memory.missing_sources(), still_s=_still_s(memory)):
         table.add_row(Text(name), Text(value))
     return table
+
+
+def _title(job: IndexJob | None) -> str:
+    if _goes_on(job):
+        return "Indexing (Ctrl-C leaves; it goes on)"
+    return "Indexing is paused" if job is not None and _waits(job) else "Indexing has ended"

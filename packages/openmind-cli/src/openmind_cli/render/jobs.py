@@ -68,8 +68,17 @@ def unread_notice(run: IndexRun | None) -> str:
     return f"The last index run ended early{far}: what it did not read cannot be found; `openmind index` goes on."
 
 
-def rows_of(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
-    """The rows of the table: name and value; among them the folders that are not there now."""
+def rows_of(
+    job: IndexJob | None, at: datetime, *, missing: Sequence[str] = (), still_s: float = 0.0
+) -> Iterator[tuple[str, str]]:
+    """The rows of the table: name and value; among them the folders that are not there now.
+
+    Args:
+        job: what goes on, or was last.
+        at: the time.
+        missing: the folders.
+        still_s: for how many seconds nothing was finished, where that is long.
+    """
     if job is None:
         yield "state", "idle: nothing was indexed yet"
         yield from _missing_rows(missing)
@@ -78,6 +87,8 @@ def rows_of(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = ()) 
     in_front = "ran" if job.state.finished else "runs"
     yield "job", job.id or f"none: `openmind index` {in_front} in the foreground"
     yield "state", state_text(job, at)
+    if still_s:
+        yield "no progress", f"nothing was finished for {duration(still_s)}"
     if job.error:
         yield ("reason" if job.state is JobState.PAUSED else "error"), one_line(job.error)
     yield "total files", f"{tally.total:,}"
@@ -99,16 +110,15 @@ def rows_of(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = ()) 
     yield "progress", progress_text(job)
     if tally.vectors_wanted:
         yield "vectors", vectors_text(tally)
-    if found := _pace(job):
-        yield "pace", pace_text(found)
-    if job.current_file:
+    if job.state is JobState.RUNNING:  # also while there is nothing to say: a table that is followed must not jump
+        yield "pace", pace_text(found) if (found := _pace(job)) else ""
         yield "current file", one_line(job.current_file)
     yield "started", moment(job.started_at)
     if job.completed_at:
         seconds = between(job.started_at, job.completed_at)
         yield "ended", moment(job.completed_at) + (f", after {duration(seconds)}" if seconds is not None else "")
     yield from _missing_rows(missing)
-    if step := next_step(job):
+    if step := next_step(job, still_s=still_s):
         yield "next", step
 
 
@@ -122,7 +132,7 @@ def progress_text(job: IndexJob) -> str:
     return f"{progress_of(job.state, job.tally):.0f} %"
 
 
-def next_step(job: IndexJob) -> str:
+def next_step(job: IndexJob, *, still_s: float = 0.0) -> str:
     """What a person can do about a job that does not go on; empty when there is nothing to do."""
     begin = "`openmind index start`" if job.id else "`openmind index`"
     match job.state:
@@ -134,6 +144,9 @@ def next_step(job: IndexJob) -> str:
             return f"{begin} goes on from there"
         case JobState.COMPLETED if job.error:
             return f"{begin} completes it, once that is mended"
+        case _ if still_s:
+            end = "`openmind index stop`" if job.id else "Ctrl-C in its terminal"
+            return f"a large file or a slow model may take that long; else {end}, then {begin}"
         case _:
             return ""
 
@@ -157,18 +170,20 @@ def state_text(job: IndexJob, at: datetime) -> str:
 
 
 def job_lines(rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
-    """The table as lines."""
+    """The table as lines, without the rows that say nothing."""
     for name, value in rows:
-        yield line(Span(f"{name:<{WIDTH}}", "dim"), value)
+        if value:
+            yield line(Span(f"{name:<{WIDTH}}", "dim"), value)
 
 
-def status_object(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = ()) -> Object:
+def status_object(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = (), still_s: float = 0.0) -> Object:
     """The job of the API, and what only a look at the clock tells."""
     found = _pace(job) if job else None
     return {
         **job_object(job),
         "job_id": job.id or None if job else None,
         "stuck": job is not None and job.is_stuck(at),
+        "still_s": round(still_s),
         "files_per_second": round(found.files_per_s, 2) if found and not found.vectors_per_s else None,
         "vectors_per_second": round(found.vectors_per_s, 2) if found and found.vectors_per_s else None,
         "seconds_left": round(found.seconds_left, 1) if found else None,

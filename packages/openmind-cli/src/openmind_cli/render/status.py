@@ -8,8 +8,9 @@ from openmind.domain.paths import displayable
 from openmind.domain.sentences import as_sentence
 from openmind.domain.status import MemoryStatus
 
-from openmind_cli.render.amounts import count, moment, size
+from openmind_cli.render.amounts import count, duration, moment, size
 from openmind_cli.render.clean import one_line
+from openmind_cli.render.jobs import now
 from openmind_cli.render.lines import Line, Span, line, note, print_lines
 from openmind_cli.render.unread import summary
 
@@ -68,7 +69,9 @@ def status_lines(status: MemoryStatus) -> Iterator[Line]:
 def _indexing(status: MemoryStatus) -> str:
     run = status.last_run
     if status.indexing_state is not None:
-        return f"{status.indexing_state.value.replace('_', ' ')}{_how_far(run)}"
+        still_s = run.still_s(now()) if run is not None else 0.0
+        still = f"; nothing was finished for {duration(still_s)}, see `openmind index status`" if still_s else ""
+        return f"{status.indexing_state.value.replace('_', ' ')}{_how_far(run)}{still}"
     if not status.sources:
         return "nothing to read; `openmind source add FOLDER` names a folder"
     if run is None:

@@ -121,6 +121,15 @@ class IndexRun:
     per_second: float = 0.0
     """Files, or once every file is read passages, since it began or went on; 0.0 while that is not known."""
     job_id: JobId | None = None
+    progressed_at: str = ""
+    """When what it has done last grew, or it went on after a pause; ISO 8601, UTC."""
+
+    def still_s(self, now: datetime) -> float:
+        """For how many seconds it has finished nothing, where that is long; else 0.0. One that rests wants to."""
+        if self.state.finished or self.state is JobState.PAUSED or not self.progressed_at:
+            return 0.0
+        passed = (now - datetime.fromisoformat(self.progressed_at)).total_seconds()
+        return passed if passed >= STILL_S else 0.0
 
 
 @frozen(kw_only=True)
@@ -177,5 +186,7 @@ RUN_DIED = "The process that indexed ended without a word: it was ended by force
 """What is told of a run that did not tell itself how it ended."""
 STUCK_S = 60
 """A worker that is silent for longer than this has most likely hung."""
+STILL_S = 300
+"""A run that has finished nothing for longer than this is at something uncommonly large, or will never go on."""
 MAX_REPORTED = 1_000
 """A report lists at most this many files; `status --files` pages through all of them."""

@@ -275,7 +275,12 @@ OWNED: Final = (
     "ALTER TABLE garbage ADD COLUMN file_id TEXT",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED, CHANGE_TIMED, RATED, OWNED)
+PROGRESSED: Final = (
+    # A process may live, and say so, without finishing anything.
+    "ALTER TABLE index_runs ADD COLUMN progressed_at TEXT NOT NULL DEFAULT ''",
+)
+
+MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (FIRST, COUNTED, PACED, CHANGE_TIMED, RATED, OWNED, PROGRESSED)
 """Migration n brings a catalog from `user_version` n to n + 1."""
 
 VERSION: Final = len(MIGRATIONS)

@@ -58,6 +58,8 @@ class RunLog:
     _stretch: Stretch = field(factory=Stretch, init=False)
     _saved_at: float = field(default=float("-inf"), init=False)
     _told_at: float = field(default=float("-inf"), init=False)
+    _done: object = field(default=None, init=False)
+    """What was done when the row was last written."""
 
     @property
     def tally(self) -> IndexTally:
@@ -134,9 +136,13 @@ class RunLog:
         """Write the run's row."""
         page = self._news.place if self._news else ""
         current = f"{self._current}, {page}" if page else self._current
+        at, done = self.now().isoformat(), (self.run.state, self.tally, page)
+        if done != self._done:
+            self._done = done
+            self.run = attrs.evolve(self.run, progressed_at=at)
         self.run = attrs.evolve(
             self.run,
-            heartbeat_at=self.now().isoformat(),
+            heartbeat_at=at,
             tally=self.tally,
             current_file=current,
             per_second=self._per_second(),

@@ -77,7 +77,7 @@ class Doctor:
                 if compared is not None and not any(table.unreadable for table in compared.tables)
                 else ()
             ),
-            *findings.of_jobs(self.jobs.current(), self.jobs.now()),
+            *findings.of_jobs(self.jobs.current(), self.jobs.last_run(), self.jobs.now()),
             *self._of_surroundings(),
         )
         facts = (*self._facts_of_home(health, condition), *self._facts_of_memory(compared), ("index lock", lock))

@@ -6,7 +6,7 @@ from datetime import datetime
 from openmind.application.maintenance.store_comparison import StoreComparison
 from openmind.domain.checkup import Finding
 from openmind.domain.errors import OpenMindError
-from openmind.domain.jobs import IndexJob
+from openmind.domain.jobs import IndexJob, IndexRun
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
 from openmind.domain.upkeep import HomeCondition
@@ -118,13 +118,20 @@ def of_stores(compared: StoreComparison, *, blocked: bool) -> Iterator[Finding]:
         )
 
 
-def of_jobs(job: IndexJob | None, now: datetime) -> Iterator[Finding]:
-    """What is wrong with the background job."""
+def of_jobs(job: IndexJob | None, run: IndexRun | None, now: datetime) -> Iterator[Finding]:
+    """What is wrong with the background job, and with the run that goes on."""
     if job is not None and job.is_stuck(now):
         yield Finding(
             code="job.stuck",
             message=f"The background job {job.id}{_worker(job)} has given no sign of life for more than a minute",
             hint="`openmind index stop --force` ends it; its log in the folder logs says where it hangs.",
+        )
+    elif run is not None and (still_s := run.still_s(now)):
+        yield Finding(
+            code="job.still",
+            message=f"The indexing that goes on has finished nothing for {still_s / 60:,.0f} minutes",
+            hint="A large file or a slow model may take that long; else "
+            + ("`openmind index stop`, then `openmind index start`." if run.job_id else "end it with Ctrl-C."),
         )
 
 

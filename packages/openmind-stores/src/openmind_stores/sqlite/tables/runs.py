@@ -14,7 +14,8 @@ from openmind_stores.sqlite.values import text
 _SELECT_RUN: Final = """
 SELECT files_seen, files_indexed, already_indexed, files_skipped, errors, moved, removed, waiting_deletions, chunks,
     extracted, embedded, hashed, vectors_wanted, vectors_made, pid, process_started_at, boot_id,
-    id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, per_second, job_id
+    id, started_at, COALESCE(finished_at, ''), state, heartbeat_at, current_file, error, per_second, job_id,
+    progressed_at
 FROM index_runs
 """
 _RUNS: Final = f"{_SELECT_RUN} ORDER BY rowid DESC LIMIT ?"
@@ -27,7 +28,7 @@ UPDATE index_runs SET
     vectors_made = ?,
     pid = ?, process_started_at = ?, boot_id = ?,
     started_at = ?, finished_at = ?, state = ?, heartbeat_at = ?, current_file = ?, error = ?,
-    per_second = ?, job_id = ?
+    per_second = ?, job_id = ?, progressed_at = ?
 WHERE id = ?
 """
 _SELECT_JOB: Final = """
@@ -106,7 +107,9 @@ def _columns(tally: IndexTally, process: ProcessMark | None) -> tuple[object, ..
 
 
 def _run(row: Row) -> IndexRun:
-    id, started_at, finished_at, state, heartbeat_at, current_file, error, per_second, job_id = row[17:]
+    id, started_at, finished_at, state, heartbeat_at, current_file, error, per_second, job_id, progressed_at = row[17:]
+    if not JobState(state).finished:
+        _check_moment(progressed_at)
     return IndexRun(
         id=id,
         started_at=started_at,
@@ -119,6 +122,7 @@ def _run(row: Row) -> IndexRun:
         error=error,
         per_second=per_second,
         job_id=job_id,
+        progressed_at=progressed_at,
     )
 
 
@@ -157,7 +161,7 @@ _COUNTED: Final = (*(14 * (WHOLE,)), or_null(WHOLE), or_null(REAL), or_null(TEXT
 RUNS: Final = Form(
     table="index_runs",
     every=_SELECT_RUN,
-    shapes=shapes(*_COUNTED, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, REAL, or_null(TEXT)),
+    shapes=shapes(*_COUNTED, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, TEXT, REAL, or_null(TEXT), TEXT),
     make=_run,
 )
 JOBS: Final = Form(
@@ -200,6 +204,7 @@ class RunWriting(RunReading):
             text(run.error),
             run.per_second,
             run.job_id,
+            run.progressed_at,
         )
         self.link.run(_NEW_RUN, (run.id,))
         self.link.run(_SAVE_RUN, (*_columns(run.tally, run.process), *told, run.id))

@@ -48,6 +48,7 @@ class RunPromises:
             error="stopped",
             per_second=12.5,
             job_id=JobId("job_1"),
+            progressed_at="2026-01-02T03:04:59+00:00",
         )
         with catalog.writing() as session:
             session.save_run(full)
