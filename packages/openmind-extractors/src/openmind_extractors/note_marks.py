@@ -26,6 +26,11 @@ def _names(pattern: re.Pattern[str], attributes: Mapping[str, str]) -> bool:
     )
 
 
+def apart(line: list[str], raised: str) -> str:
+    """Return a raised piece of a line so that a figure is not read as the end of a number: 10^6 is not 106."""
+    return f"^{raised}" if raised[:1].isdecimal() and "".join(line)[-1:].isdecimal() else raised
+
+
 @frozen
 class _Open:
     """A link, or a raised piece of a line, that has begun."""
@@ -80,8 +85,8 @@ class NoteMarks:
         is_arrow = piece.is_way_back and not any(char.isalnum() for char in text)
         if is_mark or is_arrow:
             del line[piece.position :]
-        elif tag == "sup" and text[:1].isdecimal() and "".join(line[: piece.position])[-1:].isdecimal():
-            line.insert(piece.position, "^")  # 10 to the power of 6 is not 106
+        elif tag == "sup" and apart(line[: piece.position], text) != text:
+            line.insert(piece.position, "^")
 
     def forget(self) -> None:
         """Begin a line: what is open does not reach into it."""

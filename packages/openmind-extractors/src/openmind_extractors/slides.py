@@ -14,6 +14,7 @@ from openmind.ports.extractor import Blob
 from openmind_extractors.archives import Archive, open_archive
 from openmind_extractors.limits import MAX_HEADING_CHARS
 from openmind_extractors.losses import Losses
+from openmind_extractors.note_marks import apart
 from openmind_extractors.ooxml import Properties, drawing_text, parts, read_properties, targets
 from openmind_extractors.safe_xml import parse
 
@@ -102,6 +103,7 @@ class Slide:
     _rows: list[list[str]] | None = None
     _is_title: bool = False
     _in_text: bool = False
+    _is_raised: bool = False
     _is_number: bool = False
     """Whether a field is open that shows the number of the slide, or stands for it."""
 
@@ -123,6 +125,10 @@ class Slide:
             self._end_of_line()
         elif name == "fld":
             self._is_number = attributes.get("type") == "slidenum"
+        elif name == "r":
+            self._is_raised = False
+        elif name == "rPr":
+            self._is_raised = attributes.get("baseline", "0").lstrip("0").rstrip("%").isdecimal()
         elif name == "t":
             self._in_text = not self._is_number
 
@@ -144,7 +150,7 @@ class Slide:
     def text(self, text: str) -> None:
         """Add text."""
         if self._in_text:
-            self._line.append(text)
+            self._line.append(apart(self._line, text) if self._is_raised else text)
 
     def _end_of_line(self) -> None:
         text = " ".join(clean("".join(self._line)).split())

@@ -123,3 +123,15 @@ def test_a_note_of_an_opendocument_text_follows_its_paragraph_and_divides_it_not
     ]
     assert reading.where("And a dog.") == "heading Spring › paragraphs 1–6"
     assert reading.where("Hay.") == "heading Summer › paragraphs 7–8"
+
+
+def test_a_raised_figure_on_a_slide_ends_no_number(read, make: SimpleNamespace) -> None:
+    runs = "".join(
+        f"<a:r><a:rPr baseline='{baseline}'/><a:t>{text}</a:t></a:r>"
+        for baseline, text in ((0, "in 1148"), (30_000, "1"), (0, ", H"), (-25_000, "2"), (0, "O, 5 m"), (30_000, "2"))
+    )
+    slide = f"<p:sld xmlns:p='p' xmlns:a='a'><p:sp><a:p>{runs}</a:p></p:sp></p:sld>"
+
+    reading = read("a.pptx", make.pack({"ppt/presentation.xml": "<p/>", "ppt/slides/slide1.xml": slide}))
+
+    assert reading.text == "in 1148^1, H2O, 5 m2"
