@@ -15,6 +15,7 @@ from openmind.ports.ocr_engine import PageImage
 
 from openmind_extractors.letter_spacing import CharBox
 from openmind_extractors.limits import MAX_HEADING_CHARS, MAX_METADATA_CHARS
+from openmind_extractors.raised_figures import apart
 from openmind_extractors.titles import sensible_title
 
 RENDER_DPI = 160
@@ -91,7 +92,7 @@ class PdfiumPage:
                 # Of lines along the page's other side PDFium only keeps apart those it is not asked to bound.
                 whole = textpage.get_text_range()
                 return whole if _letters(whole) == _letters(text) else text
-            return text
+            return apart(text, textpage)
         finally:
             textpage.close()
 

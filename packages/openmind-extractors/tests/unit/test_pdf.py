@@ -325,6 +325,14 @@ def test_a_line_whose_letters_are_set_apart_is_read_as_words(read, make: SimpleN
     assert [*map(str.strip, lines[-3:])] == ["ANNUAL CENSUS OF HERONS", "A B C D E F G", "G F E D C B A"]
 
 
+def test_a_raised_figure_ends_no_number(read, make: SimpleNamespace) -> None:
+    line = "(He came in 1148) Tj /F1 6 Tf 4 Ts (12) Tj /F1 10 Tf 0 Ts ( and left in 1150; 10) Tj /F1 6 Tf 4 Ts (6) Tj"
+
+    reading = read("a.pdf", make.pdf(f"BT /F1 10 Tf 50 800 Td {line} ET".encode()))
+
+    assert reading.text == "He came in 1148^12 and left in 1150; 10^6"
+
+
 def test_blank_pages_are_empty_and_not_waiting(read, make: SimpleNamespace) -> None:
     engine = make.ocr(["never"])
 
