@@ -1,11 +1,14 @@
 """Background jobs, in words."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 
 import attrs
 import pytest
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, IndexTally, JobState, ProcessMark
+from openmind_cli.commands import jobs
+from openmind_cli.main import main
 from openmind_cli.render.jobs import (
     history_rows,
     job_lines,
@@ -203,3 +206,41 @@ def test_beside_what_was_found_a_pause_tells_its_reason() -> None:
         "Indexing is paused (200 of 400 files): The model server does not answer."
     )
     assert "is paused" in under_way_notice(a_job(state=JobState.PAUSED))
+
+
+@attrs.define
+class InterruptedStart:
+    """The jobs of a memory where Ctrl-C comes while one is started: before it is there, or after."""
+
+    found: list[IndexJob | None]
+
+    def current(self) -> IndexJob | None:
+        return self.found.pop(0)
+
+    def begin(self) -> tuple[IndexJob, bool]:
+        raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("after", "told"),
+    [(a_job(), f"{a_job().id} indexes in the background all the same"), (None, "Interrupted\n")],
+)
+def test_a_start_that_is_interrupted_names_the_job_that_goes_on_all_the_same(
+    after: IndexJob | None, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    @attrs.frozen
+    class Memory:
+        jobs: InterruptedStart
+
+    monkeypatch.setattr(jobs, "open_memory", lambda: nullcontext(Memory(InterruptedStart([None, after]))))
+
+    assert main(["index", "start"]) == 130
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", ["nan", "-1", "3601"])
+def test_a_wait_that_is_no_time_is_refused_with_what_can_be_given(
+    given: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["flush", "--wait", given]) == 2
+    assert "from 0 to 3,600" in capsys.readouterr().err

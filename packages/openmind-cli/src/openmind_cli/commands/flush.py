@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from cyclopts import Parameter
-from cyclopts.validators import Number
 from openmind import open_memory
 
 from openmind_cli.confirming import agreed
@@ -13,7 +12,15 @@ from openmind_cli.render.lines import line, note, print_lines
 from openmind_cli.render.objects import print_object
 from openmind_cli.render.upkeep import flush_lines, flush_object
 
-Wait = Annotated[float, Parameter(validator=Number(gte=0, lte=3_600))]
+LONGEST_WAIT_S = 3_600
+
+
+def _waitable(_: object, seconds: float) -> None:
+    if not 0 <= seconds <= LONGEST_WAIT_S:  # false for what is no number, too
+        raise ValueError(f"Must be a number of seconds from 0 to {LONGEST_WAIT_S:,}.")
+
+
+Wait = Annotated[float, Parameter(validator=_waitable)]
 
 
 def flush(
@@ -56,5 +63,8 @@ def flush(
     print_lines([line("The memory is empty.")])
     if not clean:
         note("Another program still reads the catalog; what was deleted leaves its file when that ends.")
-    note("Next: `openmind index start` reads the sources again.")
+    if plan.sources and not include_sources:
+        note("Next: `openmind index start` reads the sources again.")
+    else:
+        note("Next: `openmind source add FOLDER` names a folder to read.")
     return OK

@@ -48,18 +48,32 @@ def start(*, json: Json = False) -> int:
     """
     with open_memory() as memory:
         before = memory.jobs.current()
-        job = memory.jobs.start()
+        try:
+            job, is_new = memory.jobs.begin()
+            _print_started(job, is_new=is_new, json=json)
+        except KeyboardInterrupt as interrupted:
+            raise KeyboardInterrupt(_interrupted(before, memory.jobs.current())) from interrupted
+    return OK
+
+
+def _print_started(job: IndexJob, *, is_new: bool, json: bool) -> None:
     if json:
         print_object(job_object(job))
-        return OK
-    if before is None or before.id != job.id:
+        return
+    if is_new:
         told = "indexes in the background now"
     else:
         told = TOLD[job.state] if job.state in RESTING else "is under way already"
     print_lines([line(f"{job.id} {told}.")])
     if job.state not in RESTING:
         note("Next: `openmind index status` shows how far it is.")
-    return OK
+
+
+def _interrupted(before: IndexJob | None, after: IndexJob | None) -> str:
+    """Say what goes on although the one who asked for it was interrupted."""
+    if after is None or after.state.finished or (before is not None and before.id == after.id):
+        return ""
+    return f"Interrupted, and {after.id} indexes in the background all the same; `openmind index stop` ends it"
 
 
 def status(*, once: Switch = False, json: Json = False) -> int:

@@ -33,10 +33,10 @@ def flush_lines(plan: FlushPlan) -> Iterator[Line]:
     yield line(f"{count(plan.chunks, 'passage')} with text and vectors, {size(plan.disk_bytes)} on disk", indent=2)
     yield line(f"the history: {count(plan.jobs, 'job')}, {count(plan.runs, 'run')}", indent=2)
     yield line(count(len(plan.logs), "log"), indent=2)
-    if plan.include_sources:
+    if plan.sources and plan.include_sources:
         yield line(f"the records of {count(plan.sources, 'source')}", indent=2)
     yield line(Span("To be kept:", "bold"))
-    if not plan.include_sources:
+    if plan.sources and not plan.include_sources:
         yield line(f"the records of {count(plan.sources, 'source')}", indent=2)
     yield line("your settings, and every file in your own folders", indent=2)
     if plan.active_job is not None:

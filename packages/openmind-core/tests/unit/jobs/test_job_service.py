@@ -4,12 +4,19 @@ from threading import Thread
 
 import attrs
 import pytest
-from openmind.application.jobs.service import DIED, NEVER_BEGAN
+from openmind.application.jobs.service import NEVER_BEGAN
 from openmind.domain.errors import IndexingBusy, JobActive, JobError, JobNotFound, NoSources, StoreReadOnly
 from openmind.domain.ids import RunId
 from openmind.domain.job_states import JobAction
-from openmind.domain.jobs import IndexRun, JobState
+from openmind.domain.jobs import RUN_DIED, IndexRun, JobState
 from openmind.testing.fakes.catalog import MemoryCatalog
+
+
+def test_who_starts_beside_another_learns_that_the_job_is_not_their_own(world) -> None:
+    job, is_new = world.service().begin()
+
+    assert is_new
+    assert world.service().begin() == (job, False)
 
 
 def test_a_start_writes_a_job_and_launches_its_worker(world) -> None:
@@ -171,7 +178,7 @@ def test_a_job_whose_worker_died_is_recognised_by_whoever_looks(world) -> None:
     world.processes.end(job.process)
 
     for look in (service.current, service.current):
-        assert (look().state, look().error) == (JobState.FAILED, DIED)
+        assert (look().state, look().error) == (JobState.FAILED, RUN_DIED)
     with pytest.raises(JobNotFound):
         service.pause()
 

@@ -26,7 +26,6 @@ LOOK_EVERY_S = 0.1
 """How often a job that was asked to stop is looked at."""
 LOOK = "`openmind index status` shows how far it is"
 NEVER_BEGAN = "Its worker never began."
-DIED = "Its worker ended without a word. What it had finished is kept; the next start goes on from there."
 
 
 @frozen(kw_only=True)
@@ -55,6 +54,10 @@ class JobService:
             JobError: the worker could not be started.
             HomeUnusable: something is in the way of what it would write.
         """
+        return self.begin()[0]
+
+    def begin(self) -> tuple[IndexJob, bool]:
+        """`start`, and whether it was this call that made the job: several may start at the same moment."""
         self.check_home()
         before = self.current()
         if before is not None and before.state is JobState.STOP_REQUESTED:
@@ -62,7 +65,7 @@ class JobService:
         with self.catalog.writing() as session:
             active = self._settled(session)
             if active is not None:
-                return active
+                return active, False
             require_readable(session.sources())
             self._refuse_beside_run(session)
             # Launched within the transaction, so that no row is without its process, wherever the starter is killed;
@@ -73,7 +76,7 @@ class JobService:
             self.journal.note("job.not_started", job=job.id, code=refusal.code)
             raise refusal
         self.journal.note("job.started", job=job.id, worker=job.process.pid if job.process else None)
-        return job
+        return job, True
 
     def current(self) -> IndexJob | None:
         """The job that was made last, as it really is; None before the first."""
@@ -295,7 +298,7 @@ class JobService:
         if job.state.finished:
             return job
         if job.process is not None and not self.alive(job.process):
-            return self._lost(job, DIED)
+            return self._lost(job, RUN_DIED)
         # Also one whose worker hangs before its first word: a worker that comes late finds its job finished.
         begun = job.process is not None and job.state is not JobState.PENDING
         return job if begun or self._is_fresh(job) else self._lost(job, NEVER_BEGAN)

@@ -42,7 +42,7 @@ def of_home(condition: HomeCondition, *, idle: bool) -> Iterator[Finding]:
     if condition.free_bytes < needed:
         yield Finding(
             code="disk.low",
-            message=f"Only {condition.free_bytes / 1e6:,.0f} MB are free on the disk of the home",
+            message=f"Only {condition.free_bytes / 1e6:,.1f} MB are free on the disk of the home",
             hint="Free some space before the next index run.",
         )
 
