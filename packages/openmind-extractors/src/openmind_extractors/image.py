@@ -41,6 +41,9 @@ MAX_FRAMES = 50
 READ_PIXELS = 12_000_000
 """Larger pictures are made smaller before text is read on them: recognition does so anyway."""
 
+_LIGHTEST_INK = 207
+"""Of 255; what is lighter is not seen on white paper."""
+
 MIN_READ_SIDE = 24
 """No letter fits on less."""
 
@@ -238,7 +241,7 @@ def _pixels(image: Image.Image) -> PageImage:
     """Decode a picture into what recognition reads: upright, 8 bits, on white."""
     image.load()
     picture = _shrunk(_eight_bit(image))
-    picture = _on_white(ImageOps.exif_transpose(picture))
+    picture = _on_paper(ImageOps.exif_transpose(picture))
     picture = picture if picture.mode in {"L", "RGB"} else picture.convert("RGB")
     channels = 1 if picture.mode == "L" else 3
     return PageImage(pixels=picture.tobytes(), width=picture.width, height=picture.height, channels=channels)
@@ -270,11 +273,14 @@ def _shrunk(image: Image.Image) -> Image.Image:
     return image.reduce(factor)
 
 
-def _on_white(image: Image.Image) -> Image.Image:
-    """Put a picture with see-through parts on white paper."""
+def _on_paper(image: Image.Image) -> Image.Image:
+    """Put a picture with see-through parts on white paper, or on black where nothing of it would show on white."""
     if image.mode not in {"RGBA", "LA", "PA", "RGBa", "La"} and "transparency" not in image.info:
         return image
     picture = image.convert("RGBA")
-    paper = Image.new("RGBA", picture.size, "white")
-    paper.alpha_composite(picture)
-    return paper.convert("RGB")
+    laid = [Image.new("RGBA", picture.size, paper) for paper in ("white", "black")]
+    for paper in laid:
+        paper.alpha_composite(picture)
+    on_white, on_black = (paper.convert("RGB") for paper in laid)
+    darkest, _ = on_white.convert("L").getextrema()
+    return on_black if isinstance(darkest, int) and darkest > _LIGHTEST_INK else on_white

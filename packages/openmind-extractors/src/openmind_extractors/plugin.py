@@ -59,7 +59,7 @@ ISOLATED = (
     ExtractorInfo(name="pdf", version=3, extensions=frozenset({".pdf"}), marks=(b"%PDF-",)),
     ExtractorInfo(
         name="image",
-        version=2,
+        version=3,
         extensions=frozenset(
             {".png", ".jpg", ".jpeg", ".webp", ".bmp", ".tif", ".tiff", ".gif", ".avif", ".heic", ".heif"}
         ),

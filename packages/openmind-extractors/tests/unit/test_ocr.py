@@ -9,13 +9,13 @@ from openmind.domain.config import ExtractionConfig
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractorRegistry
-from openmind.ports.ocr_engine import OcrEngine, PageImage
+from openmind.ports.ocr_engine import OcrEngine, OcrText, PageImage
 from openmind.testing.contracts.ocr_engine import OcrEngineContract
 from openmind_extractors.ocr.engine import is_blank
 from openmind_extractors.ocr.layout import Line, in_reading_order
 from openmind_extractors.ocr.ocrmypdf import build_ocrmypdf
 from openmind_extractors.ocr.rapid import RapidOcr, bands
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter, ImageOps
 
 
 def as_page(picture: Image.Image) -> PageImage:
@@ -56,6 +56,29 @@ def test_a_page_on_its_head_is_read(engine: OcrEngine, make: SimpleNamespace) ->
     words = set(engine.read(as_page(picture)).text.split())
 
     assert {"bridge", "needs", "winter"} <= words
+
+
+@pytest.mark.parametrize("angle", [90, 270])
+def test_a_page_on_its_side_is_read_line_by_line(engine: OcrEngine, make: SimpleNamespace, angle: int) -> None:
+    picture = make.printed("The bridge needs a new deck", "before the winter comes").rotate(angle, expand=True)
+
+    assert engine.read(as_page(picture)).text == "The bridge needs a new deck\nbefore the winter comes"
+
+
+def test_a_picture_of_shapes_alone_holds_no_text_that_was_not_read(engine: OcrEngine) -> None:
+    shapes = [Image.new("RGB", (600, 200), "white") for _ in range(2)]
+    ImageDraw.Draw(shapes[0]).rectangle((100, 50, 500, 150), fill="red")
+    tiles = Image.frombytes("L", (25, 25), bytes(255 * (n * n % 7 % 3 > 0) for n in range(625)))
+    shapes[1].paste(tiles.resize((150, 150), Image.Resampling.NEAREST), (225, 25))
+
+    assert [engine.read(as_page(shape)) for shape in shapes] == [OcrText(text="", confidence=1.0)] * 2
+
+
+def test_white_letters_on_a_transparent_ground_are_read(read, engine: OcrEngine, make: SimpleNamespace) -> None:
+    picture = Image.new("RGBA", (400, 100), "white")
+    picture.putalpha(ImageOps.invert(make.picture_of("White on nothing", size=(400, 100), height=30)))
+
+    assert "White on nothing" in read("logo.png", make.encoded(picture, "PNG"), ocr=lambda: engine).text
 
 
 def test_a_page_of_nothing_gives_nothing(engine: OcrEngine) -> None:

@@ -15,6 +15,7 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.ports.ocr_engine import OcrEngine, OcrText, PageImage
 
+from openmind_extractors.ocr.drawn_shapes import is_shape
 from openmind_extractors.ocr.layout import Line, in_reading_order
 
 THREADS = 1
@@ -38,7 +39,7 @@ UNSURE_SCORE = 0.9
 """Mean score of a page; good scans have 0.99."""
 
 UPRIGHT_SCORE = 0.85
-"""A page read with less may stand on its head."""
+"""A page read with less may stand on its head, and is read once more the other way round."""
 
 MIN_LETTERS = 0.3
 """Letters and figures on a piece of a line that is as long as it is high; Latin has 1 to 2, Chinese 1. Of a script that
@@ -47,7 +48,11 @@ the model does not know it reads the spaces, the commas and the few letters that
 MAX_UNREAD_SHARE = 0.5
 """Of the length of all lines; above, what was read is chance."""
 
-SETTINGS_VERSION = 2
+SIDEWAYS_COST = 0.05
+"""Of the mean score, for a page whose lines run from top to bottom: of two ways to lay it that are read as well, it is
+the other one."""
+
+SETTINGS_VERSION = 3
 """Grows when something here makes the same picture give another text."""
 
 _UNREAD = "there is text in a script that recognition cannot read, or too unclear to be read"
@@ -76,9 +81,21 @@ class RapidOcr:
 
     def read(self, page: PageImage) -> OcrText:
         """See the port."""
-        lines: list[str] = []
+        pixels = _as_array(page)
+        found = self._read(pixels)
+        is_upright = found.clarity.confidence >= UPRIGHT_SCORE
+        quarters = (1, 3) if found.clarity.is_sideways else () if is_upright else (2,)
+        turned = [self._read(np.rot90(pixels, quarter)) for quarter in quarters]
+        found = max([found, *(each for each in turned if each.clarity.confidence >= UPRIGHT_SCORE)], key=_likelihood)
+        confidence = found.clarity.confidence
+        if found.clarity.unread_share > MAX_UNREAD_SHARE:
+            return OcrText(text="", confidence=confidence, warning=_UNREAD)
+        return OcrText(text=found.text, confidence=confidence, warning=_UNSURE if confidence < UNSURE_SCORE else "")
+
+    def _read(self, pixels: Pixels) -> "_Reading":
+        texts: list[str] = []
         clarity = _Clarity()
-        for band in bands(_as_array(page)):
+        for band in bands(np.ascontiguousarray(pixels)):
             try:
                 found = list(self._recognise(band))
             except Exception as error:
@@ -87,15 +104,29 @@ class RapidOcr:
                 raise ExtractionFailed(
                     f"text recognition failed on this picture{said}", reason=FileReason.NEEDS_OCR
                 ) from error
-            placed = [(_line(text, box), score) for text, box, score in found]
-            for line, score in placed:
-                clarity.add(line, score)
-            lines.append(in_reading_order([line for line, score in placed if line.text and score >= MIN_SCORE]))
-        confidence = clarity.confidence
-        if clarity.unread_share > MAX_UNREAD_SHARE:
-            return OcrText(text="", confidence=confidence, warning=_UNREAD)
-        text = "\n".join(lines)
-        return OcrText(text=text, confidence=confidence, warning=_UNSURE if confidence < UNSURE_SCORE else "")
+            lines = []
+            for text, box, score in found:
+                line = _line(text, box)
+                if (_is_read(line, score) and (len(line.text) > 1 or score >= UNSURE_SCORE)) or not is_shape(
+                    band, line
+                ):
+                    clarity.add(line, score)
+                    lines += [line] if line.text and score >= MIN_SCORE else []
+            texts.append(in_reading_order(lines))
+        return _Reading("\n".join(texts), clarity)
+
+
+@frozen
+class _Reading:
+    """What was read of a page that was laid one way."""
+
+    text: str
+    clarity: "_Clarity"
+
+
+def _likelihood(reading: _Reading) -> float:
+    """Return how likely a page lies as it was laid; lines that stand upright can be read, too, but not in order."""
+    return reading.clarity.confidence - SIDEWAYS_COST * reading.clarity.is_sideways
 
 
 @define
@@ -105,15 +136,19 @@ class _Clarity:
     _length: float = 0.0
     _unread: float = 0.0
     _scored: float = 0.0
+    _sideways: float = 0.0
 
     def add(self, line: Line, score: float) -> None:
-        sides = line.right - line.left, line.bottom - line.top
-        length, height = max(*sides, 1.0), max(min(sides), 1.0)
-        letters = sum(map(_is_known_letter, line.text))
-        is_read = score >= MIN_SCORE and letters >= MIN_LETTERS * length / height
+        width, length = line.right - line.left, _length(line)
         self._length += length
         self._scored += length * score
-        self._unread += 0 if is_read else length
+        self._unread += 0 if _is_read(line, score) else length
+        self._sideways += length if width * 2 < length else 0
+
+    @property
+    def is_sideways(self) -> bool:
+        """Whether most lines run from top to bottom."""
+        return self._sideways > 0.5 * self._length
 
     @property
     def unread_share(self) -> float:
@@ -122,6 +157,15 @@ class _Clarity:
     @property
     def confidence(self) -> float:
         return self._scored / self._length if self._length else 1.0
+
+
+def _length(line: Line) -> float:
+    return max(line.right - line.left, line.bottom - line.top, 1.0)
+
+
+def _is_read(line: Line, score: float) -> bool:
+    height = max(min(line.right - line.left, line.bottom - line.top), 1.0)
+    return score >= MIN_SCORE and sum(map(_is_known_letter, line.text)) >= MIN_LETTERS * _length(line) / height
 
 
 def _is_known_letter(char: str) -> bool:
@@ -216,19 +260,8 @@ def _rapidocr() -> Recognise:
         texts = ["" if text == _EMPTY_LINE else text for text in output.txts]
         return list(zip(texts, output.boxes.tolist(), map(float, output.scores or ()), strict=True))
 
-    def recognise(pixels: Pixels) -> Iterable[tuple[str, Box, float]]:
-        # The classifier that turns lines round also turns some that stand right, so it is asked when nothing fits.
-        upright = found_by(engine(pixels, use_cls=False))
-        if not upright or _mean_score(upright) >= UPRIGHT_SCORE:
-            return upright
-        turned = found_by(engine(pixels, use_cls=True))
-        return max(upright, turned, key=_mean_score)
-
-    return recognise
-
-
-def _mean_score(lines: Sequence[tuple[str, Box, float]]) -> float:
-    return sum(score for _, _, score in lines) / len(lines) if lines else 0.0
+    # Its classifier, which turns lines round, turns some that stand right; whole pages are turned here instead.
+    return lambda pixels: found_by(engine(pixels, use_cls=False))
 
 
 def _models(package: str) -> dict[str, Path]:
