@@ -82,7 +82,13 @@ class IndexTally:
 
 
 def continued(before: IndexTally, now: IndexTally) -> IndexTally:
-    """Add up two passes of one job: what the former read is not told as something that was known already."""
+    """Add up two passes of one job: what the former read is not told as something that was known already.
+
+    Of vectors, the latest pass that counted them knows how many are left, also when a table was discarded with those
+    it had; a pass that was lost before it could count, as without its embedder, leaves the former count as it is.
+    """
+    wanted = max(before.vectors_wanted, now.vectors_wanted)
+    made = wanted - now.vectors_wanted + now.vectors_made if now.vectors_wanted else before.vectors_made
     ours = min(now.already_indexed, before.indexed + before.moved)
     read = min(before.indexed, ours)
     return attrs.evolve(
@@ -95,8 +101,8 @@ def continued(before: IndexTally, now: IndexTally) -> IndexTally:
         extracted=before.extracted + now.extracted,
         embedded=before.embedded + now.embedded,
         hashed=before.hashed + now.hashed,
-        vectors_wanted=before.vectors_made + now.vectors_wanted,
-        vectors_made=before.vectors_made + now.vectors_made,
+        vectors_wanted=wanted,
+        vectors_made=made,
     )
 
 

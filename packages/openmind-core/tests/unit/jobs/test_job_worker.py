@@ -268,6 +268,44 @@ def test_a_further_pass_goes_on_with_the_counts_of_the_job(world, job, script) -
     assert (done.processed, done.indexed, done.already_indexed, done.skipped, done.chunks) == (5, 3, 1, 1, 30)
 
 
+@pytest.mark.parametrize(
+    ("passes", "told"),
+    [
+        # the second pass is lost before it can count what is missing, the third goes on
+        (((1_500, 64), (0, 0), (1_436, 0), (1_436, 36)), [(1_500, 64), (1_500, 64), (1_500, 64), (1_500, 100)]),
+        # the table was discarded with its vectors
+        (((1_500, 160), (1_500, 0), (1_500, 1_500)), [(1_500, 160), (1_500, 0), (1_500, 1_500)]),
+        # more was read meanwhile
+        (((100, 40), (0, 0), (160, 10)), [(100, 40), (100, 40), (160, 10)]),
+        # somebody else made the rest meanwhile
+        (((100, 40), (0, 0)), [(100, 40), (100, 40)]),
+    ],
+)
+def test_vectors_of_several_passes_are_told_as_what_is_left_of_them(world, job, script, passes, told) -> None:
+    seen = []
+
+    def step_of(wanted: int, made: int, error: str):
+        tally = IndexTally(total=5, indexed=5, vectors_wanted=wanted, vectors_made=made)
+
+        def step(progress, _control):
+            world.clock.sleep(1)
+            progress(Progress(state=JobState.RUNNING, tally=tally))
+            now = world.service().current().tally
+            seen.append((now.vectors_wanted, now.vectors_made))
+            run = IndexRun(id=RunId("run_1"), started_at="", state=JobState.COMPLETED, error=error, tally=tally)
+            return IndexReport(run=run)
+
+        return step
+
+    steps = [step_of(*counts, error="" if counts is passes[-1] else LOST) for counts in passes]
+    at_work(world, job, script, *steps)[1].carry_out(job.id)
+
+    done = world.service().current().tally
+    assert seen == told
+    nothing_missing = not passes[-1][0]
+    assert done.vectors_made == (done.vectors_wanted if nothing_missing else told[-1][1])
+
+
 def test_a_person_may_let_a_job_go_on_before_the_provider_is_back(world, job, script) -> None:
     def answers() -> bool:
         world.service().resume()

@@ -134,6 +134,8 @@ class JobRow:
             error = job.error if job.state.finished else report.run.error
             compared = report.run.state is JobState.COMPLETED or not self._compares
             tally = continued(self._earlier, report.run.tally) if compared else self._earlier
+            if report.run.state is JobState.COMPLETED and not error and not report.run.tally.vectors_wanted:
+                tally = attrs.evolve(tally, vectors_made=tally.vectors_wanted)  # it found none that are missing
             ended = attrs.evolve(job, state=state, tally=tally, error=error, current_file="", per_second=0.0)
             self._save(session, job, ended)
         return state
