@@ -1,6 +1,6 @@
 """Another embedder, a lost one, and vectors that come later."""
 
-from openmind.domain.errors import PassageRefused, ProviderUnreachable
+from openmind.domain.errors import ModelNotLoaded, PassageRefused, ProviderUnreachable
 from openmind.domain.models import ModelAction, ModelSelection
 from openmind.domain.search import SearchState
 from openmind.testing.fakes.models import FakeProvider
@@ -222,6 +222,36 @@ def test_a_former_model_that_cannot_be_unloaded_is_a_note_and_no_failure(world) 
         assert report.mended == ("first is not needed any more and could not be unloaded. It is busy.",)
         assert not report.run.error
         assert not memory.search("heliotrope").degraded
+
+
+def test_a_new_model_without_room_does_not_have_the_former_one_loaded_in_its_place(world) -> None:
+    world.use("first")
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        memory.index()
+    world.use("second")
+    world.provider = Crowded(Unknown(ModelNotLoaded("there is no room for second")))
+    world.write("b.txt", "chrysanthemum on the balcony")
+    with world.memory() as memory:
+        report = memory.index()
+
+        assert world.provider.asked_for == {"second"}
+        assert report.run.error.startswith("There is no room for second. New files are found by their words")
+        assert memory.status().missing_vectors == 1
+
+
+class Crowded(FakeProvider):
+    """A provider that has no room for one model."""
+
+    def __init__(self, embedder) -> None:
+        super().__init__()
+        self.new = embedder
+        self.asked_for = set()
+
+    def embedder(self, model):
+        self.asked_for.add(model)
+        return self.new if model == "second" else super().embedder(model)
 
 
 class StuckProvider(FakeProvider):

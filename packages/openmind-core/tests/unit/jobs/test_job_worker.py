@@ -229,6 +229,25 @@ def test_a_lost_provider_pauses_the_job_until_it_is_back(world, job, script) -> 
     assert 5 + 10 + 20 <= world.clock.slept <= 40
 
 
+def test_a_provider_that_answers_and_fails_at_each_pass_is_tried_less_and_less_often(world, job, script) -> None:
+    began = []
+
+    def step_of(embedded: int, error: str = LOST):
+        def step(_progress, _control):
+            began.append(world.clock.slept)
+            report = script.report(error=error)
+            return attrs.evolve(report, run=attrs.evolve(report.run, tally=IndexTally(embedded=embedded)))
+
+        return step
+
+    steps = [step_of(0) for _ in range(6)] + [step_of(8), step_of(0), step_of(8, error="")]
+    place, worker = at_work(world, job, script, *steps)
+
+    assert worker.carry_out(job.id) is JobState.COMPLETED
+    waits = [round(after - before) for before, after in zip(began, began[1:], strict=False)]
+    assert waits == [5, 10, 20, 40, 60, 60, 5, 10]  # the seventh pass embedded something
+
+
 def test_a_further_pass_goes_on_with_the_counts_of_the_job(world, job, script) -> None:
     seen = []
 

@@ -8,7 +8,7 @@ from attrs import frozen
 from openmind.application.models.embedders import BUILTIN, Embedders
 from openmind.domain.analysis import ANALYSER_VERSION
 from openmind.domain.chunking import CHUNKING_VERSION
-from openmind.domain.errors import ProviderError
+from openmind.domain.errors import ModelNotLoaded, ProviderError
 from openmind.domain.index import IndexIdentity, IndexTable, TableState, next_name
 from openmind.domain.models import EmbedderIdentity
 from openmind.domain.sentences import as_sentence
@@ -88,8 +88,10 @@ class TableChoice:
         with self.catalog.reading() as snapshot:
             tables = snapshot.tables()
         live = next((table for table in tables if table.state is TableState.LIVE), None)
-        wanted, notice = self._wanted(live)
-        concerned = [wanted, live.identity.embedder if live else None]
+        wanted, notice, failed = self._wanted(live)
+        # Where there was no room for the chosen model, none is made for the former one: they would push each other out.
+        former = None if isinstance(failed, ModelNotLoaded) or live is None else live.identity.embedder
+        concerned = [wanted, former]
         within_reach: dict[str, EmbeddingProvider] = {}
         for identity in filter(None, concerned):
             with suppress(ProviderError):  # of a former model; what the chosen one says is in the notice
@@ -123,19 +125,19 @@ class TableChoice:
         table = next((table for table in filling if self.embedders.is_chosen(table.identity.embedder)), None)
         return None if table is None else outlook.target(table)
 
-    def _wanted(self, live: IndexTable | None) -> tuple[EmbedderIdentity | None, str]:
-        """Ask the chosen embedder who it is; when it does not answer, go on with what there is."""
+    def _wanted(self, live: IndexTable | None) -> tuple[EmbedderIdentity | None, str, ProviderError | None]:
+        """Ask the chosen embedder who it is; when it does not answer, say so, and go on with what there is."""
         try:
-            return self.embedders.chosen().identity, ""
+            return self.embedders.chosen().identity, "", None
         except ProviderError as error:
             if live is None:
                 told = "Until it answers, the built-in embedder is used; the first index run after that changes over."
-                return self.embedders.builtin().identity, f"{as_sentence(error.message)} {told}"
-            if self.embedders.is_chosen(live.identity.embedder):
+                return self.embedders.builtin().identity, f"{as_sentence(error.message)} {told}", error
+            if self.embedders.is_chosen(live.identity.embedder) or isinstance(error, ModelNotLoaded):
                 told = "New files are found by their words; their vectors follow once it answers again."
             else:
                 told = "The memory goes on with the embedder it was made with."
-            return None, f"{as_sentence(error.message)} {told}"
+            return None, f"{as_sentence(error.message)} {told}", error
 
     def _make(self, name: str, embedder: EmbedderIdentity) -> IndexTable:
         self.chunks.quarantine(name)  # a leftover of a run that died before the catalog knew the table

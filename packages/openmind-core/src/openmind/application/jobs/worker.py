@@ -25,6 +25,7 @@ LOOK_EVERY_S = 0.2
 ASK_PROVIDER_AFTER_S = 5.0
 """How long after the loss of its provider a job asks whether it is back; then twice as long each time, up to"""
 ASK_PROVIDER_EVERY_S = 60.0
+"""until something was embedded again: a server may answer, and its model fail all the same, each time it is loaded."""
 LOCK_S = 10.0
 """How long a job waits for somebody who holds the index lock for a moment, as the removal of a source does."""
 
@@ -138,12 +139,17 @@ class JobWorker:
             return row.take(session, job, own)
 
     def _work(self, row: JobRow) -> JobState:
+        pause = ASK_PROVIDER_AFTER_S
         while True:
             with self.workplace() as place:
                 report = self._pass(place, row)
             unserved = report.run.state is JobState.COMPLETED and report.run.error
-            if not unserved or not self._wait_for_provider(row, report.run.error):
+            if report.run.tally.embedded:
+                pause = ASK_PROVIDER_AFTER_S
+            waited = self._wait_for_provider(row, report.run.error, pause) if unserved else None
+            if waited is None:
                 return row.end(report)
+            pause = waited
 
     def _pass(self, place: Workplace, row: JobRow) -> IndexReport:
         row.begin_pass()
@@ -157,15 +163,18 @@ class JobWorker:
                     raise
                 self.sleep(LOOK_EVERY_S)
 
-    def _wait_for_provider(self, row: JobRow, reason: str) -> bool:
-        """Rest until the provider answers, or a person lets the job go on; False when it is to stop instead."""
+    def _wait_for_provider(self, row: JobRow, reason: str, pause: float) -> float | None:
+        """Rest until the provider answers, or a person lets the job go on.
+
+        Returns:
+            How long to wait the next time if nothing comes of this; None when the job is to stop instead.
+        """
         row.act(JobAction.WAIT, error=reason)
-        pause = ASK_PROVIDER_AFTER_S
         ask_at = self.clock() + pause
         while True:
             wish = row.look_up()
             if wish is not Wish.PAUSE:
-                return wish is Wish.GO
+                return pause if wish is Wish.GO else None
             if self.clock() >= ask_at:
                 if self._provider_answers(row):
                     row.go_on(reason)
