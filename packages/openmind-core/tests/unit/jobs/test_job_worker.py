@@ -1,5 +1,7 @@
 """What the worker of a job does, and what it writes into the job's row."""
 
+from itertools import pairwise
+
 import attrs
 import pytest
 from openmind.application.jobs.worker import BROKE_DOWN, WAS_ENDED
@@ -241,10 +243,10 @@ def test_a_provider_that_answers_and_fails_at_each_pass_is_tried_less_and_less_o
         return step
 
     steps = [step_of(0) for _ in range(6)] + [step_of(8), step_of(0), step_of(8, error="")]
-    place, worker = at_work(world, job, script, *steps)
+    _, worker = at_work(world, job, script, *steps)
 
     assert worker.carry_out(job.id) is JobState.COMPLETED
-    waits = [round(after - before) for before, after in zip(began, began[1:], strict=False)]
+    waits = [round(after - before) for before, after in pairwise(began)]
     assert waits == [5, 10, 20, 40, 60, 60, 5, 10]  # the seventh pass embedded something
 
 
