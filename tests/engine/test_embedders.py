@@ -1,6 +1,6 @@
 """Another embedder, a lost one, and vectors that come later."""
 
-from openmind.domain.errors import ModelNotLoaded, PassageRefused, ProviderUnreachable
+from openmind.domain.errors import ModelNotLoaded, PassageRefused, ProviderUnauthorized, ProviderUnreachable
 from openmind.domain.models import ModelAction, ModelSelection
 from openmind.domain.search import SearchState
 from openmind.testing.fakes.models import FakeProvider
@@ -239,6 +239,20 @@ def test_a_new_model_without_room_does_not_have_the_former_one_loaded_in_its_pla
         assert world.provider.asked_for == {"second"}
         assert report.run.error.startswith("There is no room for second. New files are found by their words")
         assert memory.status().missing_vectors == 1
+
+
+def test_a_run_says_where_to_put_a_token_and_that_waiting_brings_none(world) -> None:
+    embedder = world.use()
+    world.write("a.txt", "heliotrope in the garden")
+    with world.memory() as memory:
+        memory.sources.add(world.notes)
+        embedder.error = ProviderUnauthorized("the server wants an API token", hint="Put it into TOKEN.")
+
+        report = memory.index()
+
+        assert (report.run.error, report.needs_person) == ("The server wants an API token. Put it into TOKEN.", True)
+        embedder.error = None
+        assert not memory.index().needs_person
 
 
 class Crowded(FakeProvider):

@@ -179,10 +179,13 @@ def translate(refusal: Refusal, *, server: str, model: str = "", token: TokenSou
     loaded = named if model else "the model"
     codes = {refusal.code, refusal.type}
     if refusal.status in (401, 403) or "invalid_api_key" in codes:
+        if token.sent:
+            return ProviderUnauthorized(
+                f"{server} does not accept the API token in {token.variable}",
+                hint=f"Check what the environment variable {token.variable} holds; the server made the token.",
+            )
         return ProviderUnauthorized(
-            f"{server} does not accept the API token in {token.variable}"
-            if token.sent
-            else f"{server} wants an API token",
+            f"{server} wants an API token",
             hint=f"Put the token into the environment variable {token.variable}."
             if token.variable
             else "Name the environment variable that holds it: `openmind config set provider.api_token_env NAME`.",

@@ -90,6 +90,7 @@ def test_a_missing_token_and_a_wrong_one_are_told_apart() -> None:
     assert missing.message == "LM Studio wants an API token"
     assert "LM_API_TOKEN" in missing.hint
     assert wrong.message == "LM Studio does not accept the API token in LM_API_TOKEN"
+    assert wrong.hint == "Check what the environment variable LM_API_TOKEN holds; the server made the token."
 
 
 def test_a_refusal_within_a_success_is_not_told_as_a_success() -> None:

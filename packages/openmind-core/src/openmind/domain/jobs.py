@@ -186,6 +186,8 @@ class IndexReport:
     """Those of the notices that tell what was put right or only took long: they leave nothing undone."""
     unread_kinds: dict[str, int] = field(factory=dict)
     """Files in the sources of kinds that nothing reads, by kind, most files first; no tally counts them."""
+    needs_person: bool = False
+    """Whether what the error of the run tells cannot be over by itself, as where a token is missing."""
 
 
 RUN_DIED = "The process that indexed ended without a word: it was ended by force, or had no room to write down why."

@@ -250,6 +250,18 @@ def test_a_provider_that_answers_and_fails_at_each_pass_is_tried_less_and_less_o
     assert waits == [5, 10, 20, 40, 60, 60, 5, 10]  # the seventh pass embedded something
 
 
+def test_what_only_a_person_can_mend_is_not_waited_for(world, job, script) -> None:
+    wants = "The fake provider wants an API token. Put it into FAKE_TOKEN."
+
+    def step(_progress, _control):
+        return attrs.evolve(script.report(error=wants), needs_person=True)
+
+    place, worker = at_work(world, job, script, step)
+
+    assert worker.carry_out(job.id) is JobState.COMPLETED
+    assert (place.passes, world.clock.slept, world.service().current().error) == (1, 0, wants)
+
+
 def test_a_further_pass_goes_on_with_the_counts_of_the_job(world, job, script) -> None:
     seen = []
 

@@ -76,6 +76,11 @@ class IndexPass:
     def _sweeping(self) -> Sweeping:
         return Sweeping(catalog=self._storage.catalog, chunks=self._storage.chunks)
 
+    @property
+    def needs_person(self) -> bool:
+        """Whether a provider cannot do what it could not do, before a person does something."""
+        return self._trouble.needs_person
+
     def carry_out(self) -> str:
         """Do everything; returns what a provider could not do.
 
@@ -188,9 +193,10 @@ class IndexPass:
     def _targets(self) -> Targets:
         choice = self.means.choice()
         whom = choice.embedders.whom(choice.embedders.chosen_provider)
-        targets = choice.targets(self.attention.patiently(choice.outlook, whom=whom))
+        outlook = self.attention.patiently(choice.outlook, whom=whom)
+        targets = choice.targets(outlook)
         for sentence in targets.notices:
-            self._trouble.chosen_otherwise(sentence)
+            self._trouble.chosen_otherwise(sentence, outlook.failed)
         return targets
 
     def _take_in(self, targets: Targets) -> int:

@@ -3,7 +3,7 @@
 from attrs import define
 
 from openmind.application.indexing.run_log import RunLog
-from openmind.domain.errors import OpenMindError, ProviderError, ProviderUnreachable
+from openmind.domain.errors import OpenMindError, ProviderError, ProviderUnauthorized, ProviderUnreachable
 from openmind.domain.files import FileRecord
 from openmind.domain.paths import displayable
 from openmind.domain.refused_passages import RefusedPassages
@@ -17,21 +17,24 @@ class ProviderTrouble:
     log: RunLog
     first: str = ""
     """The first failure that may be over soon; a background job waits for that."""
+    needs_person: bool = False
+    """Whether that cannot be over before a person does something: a process keeps the environment it was started in."""
 
-    @property
-    def _when(self) -> str:
+    def _when(self, error: OpenMindError) -> str:
         """A background job waits for its provider; a run in the foreground ends without it."""
-        return "once it answers again" if self.log.run.job_id else "with the next `openmind index`"
+        if isinstance(error, ProviderUnauthorized) or not self.log.run.job_id:
+            return "with the next `openmind index`"
+        return "once it answers again"
 
-    def chosen_otherwise(self, sentence: str) -> None:
-        """Hear that the run does not go as configured."""
-        self.first = self.first or sentence
+    def chosen_otherwise(self, sentence: str, failed: ProviderError | None) -> None:
+        """Hear that the run does not go as configured, and which error of the chosen embedder is to blame."""
+        self._remember(sentence, failed)
         self.log.notice(sentence)
 
     def lost_embedder(self, error: ProviderError) -> None:
         """Hear that vectors could not be made; passages go live without them."""
-        told = f"What was read is found by its words; vectors follow {self._when}."
-        self.first = self.first or error.message
+        told = f"What was read is found by its words; vectors follow {self._when(error)}."
+        self._remember(error.message, error)
         self.log.notice(f"{as_sentence(error.message)} {told}")
 
     def refused_passages(self, file: FileRecord, refused: RefusedPassages) -> None:
@@ -40,7 +43,14 @@ class ProviderTrouble:
 
     def lost_describer(self, error: OpenMindError) -> None:
         """Hear that no more pictures can be described."""
-        told = f"Pictures are found by what is written on them; descriptions follow {self._when}."
+        told = f"Pictures are found by what is written on them; descriptions follow {self._when(error)}."
         if isinstance(error, ProviderUnreachable):  # it may be back soon
-            self.first = self.first or error.message
+            self._remember(error.message, error)
         self.log.notice(f"{as_sentence(error.message)} {told}")
+
+    def _remember(self, sentence: str, error: OpenMindError | None) -> None:
+        if self.first:
+            return
+        self.first = sentence
+        if isinstance(error, ProviderUnauthorized):
+            self.first, self.needs_person = f"{as_sentence(error.message)} {error.hint}".strip(), True

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 
+import attrs
 from attrs import frozen
 
 from openmind.application.indexing.attention import Attention, LeftBehind, Stopped
@@ -157,7 +158,7 @@ def _ended(pass_: IndexPass, log: RunLog) -> IndexReport:
     except Stopped:
         pass_.leave_in_order()
         return log.finish(JobState.STOPPED)
-    return log.finish(JobState.COMPLETED, error=error)
+    return attrs.evolve(log.finish(JobState.COMPLETED, error=error), needs_person=pass_.needs_person)
 
 
 def _seconds(run: IndexRun) -> float:

@@ -65,6 +65,8 @@ class Outlook:
     within_reach: Mapping[str, EmbeddingProvider]
     """By key of the identity."""
     notice: str = ""
+    failed: ProviderError | None = None
+    """Why the chosen embedder does not tell who it is."""
 
     @property
     def live(self) -> IndexTable | None:
@@ -96,7 +98,7 @@ class TableChoice:
         for identity in filter(None, concerned):
             with suppress(ProviderError):  # of a former model; what the chosen one says is in the notice
                 within_reach[identity.key] = self.embedders.matching(identity)
-        return Outlook(tables=tables, wanted=wanted, within_reach=within_reach, notice=notice)
+        return Outlook(tables=tables, wanted=wanted, within_reach=within_reach, notice=notice, failed=failed)
 
     def targets(self, outlook: Outlook) -> Targets:
         """Find, or make, the tables to write to. Needs the index lock, held since before the outlook."""

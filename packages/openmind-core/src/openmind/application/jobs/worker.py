@@ -143,7 +143,7 @@ class JobWorker:
         while True:
             with self.workplace() as place:
                 report = self._pass(place, row)
-            unserved = report.run.state is JobState.COMPLETED and report.run.error
+            unserved = report.run.state is JobState.COMPLETED and report.run.error and not report.needs_person
             if report.run.tally.embedded:
                 pause = ASK_PROVIDER_AFTER_S
             waited = self._wait_for_provider(row, report.run.error, pause) if unserved else None

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from openmind.application.maintenance.store_comparison import StoreComparison
 from openmind.domain.checkup import Finding
-from openmind.domain.errors import OpenMindError
+from openmind.domain.errors import OpenMindError, ProviderUnreachable
 from openmind.domain.jobs import IndexJob, IndexRun
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
@@ -168,7 +168,10 @@ def of_provider(ask: Callable[[], ProviderHealth]) -> Iterator[Finding]:
         yield Finding(
             code="provider.unreachable",
             message=health.message,
-            hint="Start it, or choose another: `openmind models update`.",
+            # Only where nothing answers is there something to be started; else the message says what to do.
+            hint="Start it, or choose another: `openmind models update`."
+            if health.error is None or isinstance(health.error, ProviderUnreachable)
+            else "",
         )
 
 
