@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
+from types import TracebackType
 from typing import Generic, Self, TypeVar
 
 T = TypeVar("T")
@@ -38,14 +39,53 @@ class Lifeline:
             if self._cut:
                 break_off()
 
+    def release(self) -> None:
+        """Let go of what is tied: it is over, and nothing is left to break."""
+        with self._lock:
+            self._break_off = None
+
     @contextmanager
     def loosened(self) -> Iterator[None]:
         """Let go, at the end, of whatever was tied meanwhile."""
         try:
             yield
         finally:
-            with self._lock:
-                self._break_off = None
+            self.release()
+
+
+class Deadline:
+    """Breaks a connection that takes longer, in all, than it may; the time-out of each read alone would not.
+
+    Args:
+        seconds: from now on.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._lifeline = Lifeline()
+        self._timer = threading.Timer(seconds, self._lifeline.cut)
+        self._timer.name, self._timer.daemon = "openmind-deadline", True
+
+    @property
+    def passed(self) -> bool:
+        return self._lifeline.is_cut
+
+    def tie(self, break_off: Callable[[], None]) -> None:
+        """See `Lifeline`."""
+        self._lifeline.tie(break_off)
+
+    def lift(self) -> None:
+        """Let the connection take as long as it likes from now on."""
+        self._timer.cancel()
+
+    def __enter__(self) -> Self:
+        self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.lift()
+        self._lifeline.release()
 
 
 class Interruptible(Generic[T]):

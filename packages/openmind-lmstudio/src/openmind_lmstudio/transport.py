@@ -2,8 +2,7 @@
 
 import socket
 import ssl
-import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
 from typing import Protocol, runtime_checkable
@@ -15,11 +14,9 @@ from openmind.domain.errors import ProviderError, ProviderUnreachable
 from openmind_lmstudio.address import Address
 from openmind_lmstudio.errors import ConnectionLost, Nonsense, Redirected, TooSlow
 from openmind_lmstudio.idle import IdleWatch, shut_down
-from openmind_lmstudio.lifeline import Lifeline
+from openmind_lmstudio.lifeline import Deadline, Lifeline
 
 CONNECT_S = 2.0
-KEEP_ALIVE_S = 4.0
-"""LM Studio closes idle connections after five seconds: let go of them first."""
 CONNECTED = frozenset({"connection.connect_tcp.complete", "connection.start_tls.complete"})
 """What httpx tells a trace once there is a socket."""
 MAX_REPLY_BYTES = 64 * 1024 * 1024
@@ -71,9 +68,10 @@ class Transport:
         def client(limits: httpx.Limits) -> httpx.Client:
             return httpx.Client(headers=headers, trust_env=False, follow_redirects=False, limits=limits, verify=trust)
 
-        self._exchanges = client(httpx.Limits(max_connections=8, keepalive_expiry=KEEP_ALIVE_S))
-        # Answers have connections of their own, as many as there are listeners: they take minutes, and no search is
-        # to wait for one. Each is new, so that its socket is known before anything is asked.
+        # Every request has a connection of its own, so that its socket is known before anything is asked, and can be
+        # shut down when the time is over. Answers are not counted among the others, and are as many as there are
+        # listeners: they take minutes, and no search is to wait for one.
+        self._exchanges = client(httpx.Limits(max_connections=8, max_keepalive_connections=0))
         self._streams = client(httpx.Limits(max_keepalive_connections=0))
 
     def __repr__(self) -> str:
@@ -86,17 +84,16 @@ class Transport:
             ProviderUnreachable: no connection, or it broke.
             TooSlow, ProviderError
         """
-        ends_at = time.monotonic() + read_s
         request = self._request(self._exchanges, method, path, body, read_s=read_s, accept="application/json")
-        with self._send(self._exchanges, request, read_s=read_s) as response:
+        with Deadline(read_s) as deadline, self._send(self._exchanges, request, deadline, read_s=read_s) as response:
             received, size = list[bytes](), 0
             for chunk in response.iter_raw():
                 received.append(chunk)
                 size += len(chunk)
                 if size > MAX_REPLY_BYTES:
                     raise Nonsense(f"{self._server} sent a reply without end")
-                if time.monotonic() > ends_at:
-                    raise self._too_slow(read_s, asked=body is not None)
+            if deadline.passed:  # a body of unknown length ends with its connection
+                raise self._too_slow(read_s, asked=body is not None)
             return HttpReply(status=response.status_code, body=b"".join(received))
 
     @contextmanager
@@ -109,7 +106,7 @@ class Transport:
             method: of HTTP.
             path: below the address.
             body: JSON.
-            first_s: longest silence before the idle watch is started.
+            first_s: longest wait for the head of the reply, and longest silence before the idle watch is started.
             idle_s: longest silence after that.
             lifeline: the connection hangs on it from the moment it is made.
 
@@ -117,8 +114,12 @@ class Transport:
             The same as `exchange`, also while the chunks are read.
         """
         request = self._request(self._streams, method, path, body, read_s=first_s, accept="text/event-stream")
-        request.extensions["trace"] = partial(_tie, lifeline)
-        with lifeline.loosened(), self._send(self._streams, request, read_s=first_s) as response:
+        with (
+            lifeline.loosened(),
+            Deadline(first_s) as head,
+            self._send(self._streams, request, head, lifeline, read_s=first_s) as response,
+        ):
+            head.lift()
             idle = IdleWatch(response.extensions["network_stream"].get_extra_info("socket"), idle_s)
             with idle:
                 yield HttpStream(
@@ -161,7 +162,10 @@ class Transport:
             raise self._not_asked() from error
 
     @contextmanager
-    def _send(self, client: httpx.Client, request: httpx.Request, *, read_s: float) -> Iterator[httpx.Response]:
+    def _send(
+        self, client: httpx.Client, request: httpx.Request, deadline: Deadline, *lifelines: Lifeline, read_s: float
+    ) -> Iterator[httpx.Response]:
+        request.extensions["trace"] = partial(_tie, (deadline, *lifelines))
         try:
             with closing(client.send(request, stream=True)) as response:
                 if response.is_redirect:
@@ -178,6 +182,8 @@ class Transport:
         except httpx.TimeoutException as error:
             raise self._too_slow(read_s, asked=request.method != "GET") from error
         except httpx.TransportError as error:
+            if deadline.passed:
+                raise self._too_slow(read_s, asked=request.method != "GET") from error
             raise ConnectionLost(
                 f"{self._server} broke the connection at {self._address.shown}", hint="See whether it still runs."
             ) from error
@@ -203,12 +209,13 @@ class Transport:
         )
 
 
-def _tie(lifeline: Lifeline, event: str, told: Mapping[str, object]) -> None:
+def _tie(lifelines: Iterable[Deadline | Lifeline], event: str, told: Mapping[str, object]) -> None:
     """Hear of a connection that was just made, the encrypted one in place of the plain one it stands on."""
     made = told.get("return_value")
     connected = made.get_extra_info("socket") if event in CONNECTED and isinstance(made, NetworkStream) else None
     if isinstance(connected, socket.socket):
-        lifeline.tie(partial(shut_down, connected))
+        for lifeline in lifelines:
+            lifeline.tie(partial(shut_down, connected))
 
 
 def _trust(address: Address) -> ssl.SSLContext:

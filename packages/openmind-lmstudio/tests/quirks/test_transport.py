@@ -96,21 +96,11 @@ def test_a_stale_connection_is_opened_again(
     assert naps == [policy.LIST.pauses_s[0]]
 
 
-def test_idle_connections_are_let_go_before_the_server_does_so() -> None:
-    from openmind_lmstudio.transport import KEEP_ALIVE_S
-
-    assert KEEP_ALIVE_S < 5
-
-
-def test_a_connection_serves_several_requests(
-    server: ScriptedServer, provider: LMStudioProvider, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("openmind_lmstudio.transport.KEEP_ALIVE_S", 600.0)
-
+def test_each_request_has_a_connection_of_its_own(server: ScriptedServer, provider: LMStudioProvider) -> None:
     provider.models()
     provider.models()
 
-    assert len({request.connection for request in server.requests}) == 1
+    assert len({request.connection for request in server.requests}) == 2
 
 
 def test_a_server_that_is_gone_is_told_after_a_few_attempts(
@@ -156,6 +146,32 @@ def test_a_reply_that_trickles_is_given_up_too(server: ScriptedServer, connectio
 
     with pytest.raises(TooSlow):
         connection.get("/slow", Patience(read_s=0.3))
+
+
+def _head_without_end(exchange: Any) -> None:
+    """Send headers one by one; after 10 s, which nobody is to wait for, the reply comes after all."""
+    exchange.handler.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 2\r\n")
+    for number in range(500):
+        exchange.wait(0.02)
+        exchange.handler.wfile.write(b"X-Line: %d\r\n" % number)
+    exchange.handler.wfile.write(b"\r\n{}")
+
+
+def test_headers_that_trickle_are_given_up_too(server: ScriptedServer, connection: Connection) -> None:
+    server.always("/slow", _head_without_end)
+
+    with pytest.raises(TooSlow, match=r"took more than 0\.3 seconds to say what it has"):
+        connection.get("/slow", Patience(read_s=0.3))
+
+
+def test_headers_of_an_answer_that_trickle_are_given_up_too(
+    server: ScriptedServer, connection: Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("openmind_lmstudio.connection.STREAM", Patience(read_s=0.3))
+    server.always("/slow", _head_without_end)
+
+    with pytest.raises(TooSlow, match="more than"), connection.stream("/slow", {}):
+        pass
 
 
 def test_an_error_page_is_a_failure_of_the_server(server: ScriptedServer, connection: Connection) -> None:
