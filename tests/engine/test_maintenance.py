@@ -12,7 +12,7 @@ import pytest
 from openmind.adapters.processes import this_process
 from openmind.application.maintenance import findings
 from openmind.bootstrap import open_checkup
-from openmind.domain.errors import HomeUnusable, IndexingBusy, JobActive, StoreFull, StoreReadOnly
+from openmind.domain.errors import ConfigError, HomeUnusable, IndexingBusy, JobActive, StoreFull, StoreReadOnly
 from openmind.domain.ids import JobId, RunId
 from openmind.domain.jobs import IndexJob, IndexRun, JobState
 from openmind.domain.search import SearchState
@@ -277,6 +277,21 @@ def test_a_folder_where_a_lock_belongs_is_told_with_all_the_rest_and_no_job_begi
     assert "Move it away" in refused.value.hint
     lock.rmdir()
     assert indexed.maintenance.examine().findings == ()
+
+
+def test_settings_that_cannot_be_used_are_told_with_all_the_rest_and_repair_waits_for_them(world, indexed) -> None:
+    (world.home / "config.toml").write_text("this is no TOML", encoding="utf-8")
+    (world.home / "tmp").rmdir()
+    (world.home / "tmp").write_text("mine")
+
+    with open_checkup(world.home) as maintenance:
+        checkup = maintenance.examine()
+        with pytest.raises(ConfigError):
+            maintenance.repair()
+
+    assert [finding.code for finding in checkup.findings] == ["home.blocked", "config.invalid"]
+    assert "config.toml" in checkup.findings[1].message
+    assert dict(checkup.facts)["files"] == "12 known, 12 searchable"
 
 
 def test_indexing_that_lives_and_finishes_nothing_is_a_finding() -> None:

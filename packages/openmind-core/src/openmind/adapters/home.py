@@ -76,6 +76,11 @@ class Home:
         except OSError:
             return False
 
+    @property
+    def has_catalog(self) -> bool:
+        """Whether the catalog of the storage that comes with OpenMind is there."""
+        return (self.folder / CATALOG).is_file()
+
     def require(self) -> None:
         """Refuse to go on when there is no home.
 

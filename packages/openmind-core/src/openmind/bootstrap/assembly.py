@@ -29,7 +29,7 @@ from openmind.application.sources import SourceService
 from openmind.bootstrap.preparation import Preparation
 from openmind.bootstrap.providers import Providers
 from openmind.domain.config import Config
-from openmind.domain.errors import CatalogDamaged
+from openmind.domain.errors import CatalogDamaged, ConfigError
 from openmind.domain.models import EmbedderIdentity
 from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins
@@ -61,6 +61,8 @@ class Assembly:
     plugins: Plugins
     conversations: Conversations = field(factory=Conversations)
     """They may go on where another configuration left them."""
+    config_trouble: ConfigError | None = None
+    """Why the configuration is not that of the file."""
     providers: Providers = field(init=False)
     preparation: Preparation = field(init=False)
     _closing: list[Callable[[], None]] = field(factory=list, init=False)
@@ -221,6 +223,7 @@ class Assembly:
                 provider_health=memory.models.health,
                 check_ocr=self._check_ocr,
                 plugins=memory.plugins,
+                config_trouble=self.config_trouble,
                 home=memory.home,
                 version=memory.version,
             ),

@@ -20,7 +20,7 @@ from openmind.bootstrap.assembly import Assembly, utc_now
 from openmind.configuration import readable_config
 from openmind.domain.arguments import of_kind, yes_or_no
 from openmind.domain.config import Config
-from openmind.domain.errors import HomeMissing, UsageError
+from openmind.domain.errors import ConfigError, HomeMissing, UsageError
 from openmind.domain.plugins import THIS_PROGRAM
 from openmind.plugins.manager import Plugins, load_plugins
 from openmind.ports.embedding_provider import EmbeddingProvider
@@ -115,13 +115,20 @@ def open_checkup(home: Path | str | None = None, *, plugins: Plugins | None = No
         plugins: as `open_memory`.
 
     Raises:
-        HomeError, ConfigError, StoreError: as `open_memory`, save for a damaged catalog, which is a finding.
+        HomeError, StoreError: as `open_memory`, save for a damaged catalog, which is a finding.
+        ConfigError: config.toml is wrong, and the catalog is not where it is by default; else that is a finding, too.
     """
     place = Home.at(home)
     place.require()
-    config = ConfigFile(place.config_file).load()
+    trouble: ConfigError | None = None
+    try:
+        config = ConfigFile(place.config_file).load()
+    except ConfigError as error:
+        if not place.has_catalog:  # another storage may have it
+            raise
+        config, trouble = readable_config(home), error
     known = plugins or load_plugins(blocked=config.blocked_plugins)
-    assembly = Assembly(home=place, config=config, plugins=known)
+    assembly = Assembly(home=place, config=config, plugins=known, config_trouble=trouble)
     try:
         yield assembly.patient().maintenance
     finally:

@@ -15,7 +15,7 @@ from openmind.application.recovering.recovery import Recovery
 from openmind.application.recovering.suspicion import damage, seals_of
 from openmind.application.recovering.sweeping import Sweeping
 from openmind.domain.checkup import Checkup, Finding, Repair
-from openmind.domain.errors import CatalogDamaged, IndexingBusy, StoreError, StoreReadOnly
+from openmind.domain.errors import CatalogDamaged, ConfigError, IndexingBusy, StoreError, StoreReadOnly
 from openmind.domain.jobs import JobState
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
@@ -36,6 +36,8 @@ class Doctor:
     check_ocr: Callable[[], object]
     """Raises where the configuration names an OCR engine that nobody has."""
     plugins: PluginReports
+    config_trouble: ConfigError | None
+    """What is wrong with config.toml; the rest was made with the defaults then."""
     home: Path
     version: str
 
@@ -97,6 +99,9 @@ class Doctor:
 
     def _of_surroundings(self) -> Iterator[Finding]:
         yield from findings.of_plugins(self.plugins)
+        if self.config_trouble is not None:
+            yield findings.of_config(self.config_trouble)
+            return  # what follows would be said of the defaults
         yield from findings.of_provider(self.provider_health)
         yield from findings.of_ocr(self.check_ocr)
 
@@ -111,9 +116,12 @@ class Doctor:
         """Mend what can be mended without reading a file of the person. Done again, it does nothing.
 
         Raises:
+            ConfigError: config.toml is wrong; nobody knows what to make passages with.
             IndexingBusy: something is being indexed.
             StoreError: the memory cannot be written.
         """
+        if self.config_trouble is not None:
+            raise self.config_trouble
         try:
             self.jobs.refuse_beside_job()
             return self._mend()

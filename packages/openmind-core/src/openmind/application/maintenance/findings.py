@@ -5,7 +5,7 @@ from datetime import datetime
 
 from openmind.application.maintenance.store_comparison import StoreComparison
 from openmind.domain.checkup import Finding
-from openmind.domain.errors import OpenMindError, ProviderUnreachable
+from openmind.domain.errors import ConfigError, OpenMindError, ProviderUnreachable
 from openmind.domain.jobs import IndexJob, IndexRun
 from openmind.domain.models import ProviderHealth
 from openmind.domain.plugins import PluginReports
@@ -147,6 +147,11 @@ def of_plugins(plugins: PluginReports) -> Iterator[Finding]:
             message=f"The plugin {report.name} of the package {report.distribution} is broken: {report.error}",
             hint="Update that package or uninstall it.",
         )
+
+
+def of_config(trouble: ConfigError) -> Finding:
+    """That the settings cannot be used."""
+    return Finding(code="config.invalid", message=trouble.message, hint=trouble.hint)
 
 
 def of_ocr(check: Callable[[], object]) -> Iterator[Finding]:
