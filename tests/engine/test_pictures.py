@@ -26,6 +26,7 @@ class Reader:
     """Names, and whether OCR was allowed."""
     pictures: bool = True
     failing: bool = False
+    recognised: bool = True
 
     def read(self, requests, *, while_waiting, recognised):
         for request in requests:
@@ -36,6 +37,8 @@ class Reader:
                 continue
             text = f"sign {name.partition('.')[0]}" if request.ocr else "nothing was recognised"
             facts = DocumentFacts(metadata={"file_type": "image", "extraction_method": "metadata+ocr"})
+            if not self.recognised:
+                facts = attrs.evolve(facts, reason=FileReason.NEEDS_OCR, note="text recognition is off")
             document = ExtractedDocument(segments=(Segment(text=text),), facts=facts)
             picture = Picture(data=JPEG + name.encode(), media_type="image/jpeg") if self.pictures else None
             yield ReadOutcome(ticket=request.ticket, document=document, picture=picture)
@@ -133,6 +136,16 @@ def test_without_a_model_nobody_is_asked(world, reader) -> None:
     assert report.notices == ()
     assert report.failures == ()
     assert found(world, "sign") == ["a.png"]
+
+
+def test_a_described_picture_whose_text_was_not_read_is_read_in_part(world, eyes, reader) -> None:
+    put(world, "a.png")
+    reader.recognised = False
+
+    report = index(world, reader)
+
+    assert [(failure.code, failure.message) for failure in report.failures] == [("partial", "Text recognition is off")]
+    assert (report.run.tally.indexed, report.run.tally.skipped) == (1, 0)
 
 
 def test_a_picture_that_cannot_be_described_stays_findable_and_says_why(world, eyes, reader) -> None:

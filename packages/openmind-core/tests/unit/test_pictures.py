@@ -32,6 +32,7 @@ documents = st.builds(
 @settings(deadline=None)
 def test_what_was_added_can_be_taken_out_again(document: ExtractedDocument, text: str, why: str) -> None:
     assert without_description(described(document, text, model="eyes")) == document
+    assert without_description(described(document, text, model="eyes", max_chars=3)) == document
     assert without_description(undescribed(document, why)) == document
     assert without_description(document) == document
 
@@ -50,6 +51,14 @@ def test_a_description_comes_first_and_the_model_is_named() -> None:
         "extraction_method": "description+metadata+ocr",
     }
     assert found.facts.reason is FileReason.OK
+
+
+def test_a_description_without_end_is_cut_and_that_is_told() -> None:
+    found = described(ExtractedDocument(), "a red bicycle " * 1_000, model="eyes", max_chars=13)
+
+    assert [segment.text for segment in found.segments] == ["a red bicycle"]
+    assert found.facts.reason is FileReason.PARTIAL
+    assert found.facts.note == "its description was longer than it may be, and was cut"
 
 
 def test_a_lack_of_a_description_is_a_part_that_is_missing() -> None:

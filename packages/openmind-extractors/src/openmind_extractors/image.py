@@ -107,8 +107,8 @@ class ImageExtractor:
                 yield Segment(text=part, locator=(Place(kind="part", label="metadata"),))
             if first is not None and self.tools.config.images.model and _shows_something(first):
                 yield _copy(first)
-            unread = int(self.tools.ocr is None and first is not None and _may_hold_text(first))
             missed = not wants_text and first is not None and _may_hold_text(first)
+            unread = int(missed and self.tools.config.images.ocr_enabled)  # else a person said that nothing is missing
             for number, page in _pages(image, first, frames, losses) if wants_text else ():
                 if not _may_hold_text(page):
                     continue

@@ -243,10 +243,12 @@ def test_recognition_can_be_switched_off_for_pictures(read, make: SimpleNamespac
     engine = make.ocr(["never"])
     config = evolve(ExtractionConfig(), images=ImagesConfig(ocr_enabled=False))
 
-    reading = read("a.png", make.encoded(make.picture_of("Text"), "PNG"), ocr=lambda: engine, config=config)
+    data = make.encoded(make.picture_of("Text"), "PNG")
+
+    reading, without_engine = read("a.png", data, ocr=lambda: engine, config=config), read("a.png", data, config=config)
 
     assert engine.seen == []
-    assert reading.reason is FileReason.OK
+    assert reading.reason is without_engine.reason is FileReason.OK
 
 
 def test_on_an_icon_nothing_is_looked_for(read, make: SimpleNamespace) -> None:

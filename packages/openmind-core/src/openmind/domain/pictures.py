@@ -10,19 +10,35 @@ MODEL = "image_description_model"
 """In the metadata: which model described the picture."""
 FAILED = "image_description_error"
 """In the metadata: why none did, although one should."""
+MAX_CHARS = 8_000
+"""Of any description."""
 _METHOD = "extraction_method"
 _BY_MODEL = "description"
 _PLACE = (Place(kind="part", label="description"),)
 _NOTE = "the picture was not described: "
+_CUT = "its description was longer than it may be, and was cut"
 
 
-def described(document: ExtractedDocument, text: str, *, model: str) -> ExtractedDocument:
-    """Put a description in front of what was read."""
-    metadata = document.facts.metadata
+def described(document: ExtractedDocument, text: str, *, model: str, max_chars: int = MAX_CHARS) -> ExtractedDocument:
+    """Put a description in front of what was read.
+
+    Args:
+        document: what was read.
+        text: the description.
+        model: which said that.
+        max_chars: where it is cut; a server that ignores the length it is given may let a model run on without end.
+    """
+    facts = document.facts
+    metadata = facts.metadata
     method = str(metadata.get(_METHOD, ""))
     told = {**metadata, MODEL: model, _METHOD: f"{_BY_MODEL}+{method}" if method else _BY_MODEL}
-    segment = Segment(text=clean(text).strip(), kind="picture", locator=_PLACE)
-    return evolve(document, segments=(segment, *document.segments), facts=evolve(document.facts, metadata=told))
+    whole = clean(text).strip()
+    segment = Segment(text=whole[:max_chars].strip(), kind="picture", locator=_PLACE)
+    facts = evolve(facts, metadata=told)
+    if len(whole) > max_chars:
+        reason = FileReason.PARTIAL if facts.reason is FileReason.OK else facts.reason
+        facts = evolve(facts, reason=reason, note="; ".join(filter(None, (facts.note, _CUT))))
+    return evolve(document, segments=(segment, *document.segments), facts=facts)
 
 
 def undescribed(document: ExtractedDocument, why: str) -> ExtractedDocument:
@@ -41,6 +57,9 @@ def without_description(document: ExtractedDocument) -> ExtractedDocument:
     if MODEL in facts.metadata:
         method = str(metadata.pop(_METHOD, "")).removeprefix(_BY_MODEL).removeprefix("+")
         metadata |= {_METHOD: method} if method else {}
+        if facts.note.endswith(_CUT):
+            note = facts.note.removesuffix(_CUT).removesuffix("; ")
+            facts = evolve(facts, note=note, reason=facts.reason if note else FileReason.OK)
     if FAILED in facts.metadata:
         note = facts.note.partition(_NOTE)[0].removesuffix("; ")
         facts = evolve(facts, note=note, reason=facts.reason if note else FileReason.OK)

@@ -16,6 +16,8 @@ from openmind.domain.errors import (
 from openmind.domain.pictures import described, undescribed, without_description
 from openmind.ports.image_describer import ImageDescriber
 
+MAX_CHARS_PER_TOKEN = 8
+"""A token of common models is about four characters of English; what is twice as long was not kept to its length."""
 GIVES_UP_AFTER = 3
 """Pictures in a row that a model fails at before it is not asked any more in this run."""
 
@@ -65,7 +67,7 @@ class Describing:
             self._note(error)
             return undescribed(plain, error.message)
         self._in_a_row = 0
-        return described(plain, text, model=model.model)
+        return described(plain, text, model=model.model, max_chars=self.max_new_tokens * MAX_CHARS_PER_TOKEN)
 
     def _note(self, error: OpenMindError) -> None:
         self._in_a_row += 1

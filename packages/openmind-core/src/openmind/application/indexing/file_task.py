@@ -9,7 +9,7 @@ from attrs import Factory, field, frozen
 from openmind.application.indexing.tables import LAYOUT
 from openmind.domain.files import WITHOUT_OCR, FileReason, FileRecord, FileStat, FileStatus
 from openmind.domain.ids import FileId, new_file_id
-from openmind.domain.pictures import key_of
+from openmind.domain.pictures import MODEL, key_of
 from openmind.domain.preparation import PreparedFile
 from openmind.domain.recognition import key_as_read
 from openmind.domain.sentences import as_message, as_sentence
@@ -80,8 +80,9 @@ class FileTask:
         reason, note = facts.reason, facts.note
         if not chunks and reason in {FileReason.OK, FileReason.PARTIAL}:
             reason, note = FileReason.EMPTY, note or "There is no text in it."
-        if chunks and reason.status is not FileStatus.INDEXED and reason is not FileReason.NEEDS_OCR:
-            reason = FileReason.PARTIAL  # a picture is found by what its file says, and yet its text was not read
+        found = MODEL in facts.metadata or reason is not FileReason.NEEDS_OCR
+        if chunks and reason.status is not FileStatus.INDEXED and found:
+            reason = FileReason.PARTIAL  # a picture is found by what it shows, and yet its text was not read
         return self._as_found()(
             reason=reason,
             error=as_message(note) if reason is not FileReason.OK else "",
