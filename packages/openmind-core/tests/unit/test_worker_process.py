@@ -472,6 +472,13 @@ def test_the_children_of_a_worker_end_with_it(pool: WorkerPool) -> None:
     assert is_gone(heard.pid())
 
 
+def test_a_copy_that_a_library_forks_answers_nothing(pool: WorkerPool) -> None:
+    forked, echoed = pool.run([job("fork"), job("echo", b"mine")])
+
+    assert [part.message for part in forked.parts] == [{"is_copy": False}]
+    assert [part.payload for part in echoed.parts] == [b"mine"]
+
+
 PARENT = """
 import sys
 from openmind.adapters.job_queue import JobQueue

@@ -137,6 +137,14 @@ def _leave_a_child(request: Request, setup: Mapping[str, object]) -> Iterator[Re
     time.sleep(600)
 
 
+def _fork(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
+    """Let a copy come back to what called this, as an extractor does that forgets to end its child."""
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+    yield {"is_copy": child == 0}, b""
+
+
 def _terminate(request: Request, setup: Mapping[str, object]) -> Iterator[Reply]:
     os.kill(os.getpid(), signal.SIGTERM)
     yield {}, b""
@@ -174,5 +182,6 @@ WAYS = {
     "run out": _run_out,
     "ocr": _ocr,
     "leave a child": _leave_a_child,
+    "fork": _fork,
     "terminate": _terminate,
 }

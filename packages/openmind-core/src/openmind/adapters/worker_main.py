@@ -41,6 +41,7 @@ _PARENT_CHECK_S = 0.5
 
 def main() -> None:
     """Serve; the one argument is the process that started this one."""
+    serving = os.getpid()
     _die_with(int(sys.argv[1]))
     requests, replies = _take_over_streams()
     try:
@@ -48,6 +49,8 @@ def main() -> None:
         _send(replies, FrameKind.READY)
         while (frame := _next(requests)) is not None:
             _answer(frame, handler, replies)
+            if os.getpid() != serving:  # a copy, which may hold requests that were read ahead
+                break
     except BrokenPipeError:
         pass
     except BaseException as error:  # noqa: BLE001  the edge of a disposable process: whatever it was, it is told
@@ -105,7 +108,20 @@ def _take_over_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: _let_go(requests, replies))
     return os.fdopen(requests, "rb"), os.fdopen(replies, "wb")
+
+
+def _let_go(*pipes: int) -> None:
+    """Keep a copy of this process, which some library forks, from answering in its place.
+
+    What it sends goes nowhere, and there is no next request, so that one that comes back to us ends.
+    """
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for pipe in pipes:
+        os.dup2(nothing, pipe, inheritable=False)
+    os.close(nothing)
 
 
 def _die_with(parent: int) -> None:
