@@ -153,7 +153,7 @@ def test_an_engine_that_files_needed_and_that_cannot_be_had_is_told_once_by_each
 
     for report in (indexing.run(), indexing.run()):
         [notice] = report.notices
-        assert notice.startswith("Text recognition cannot start: OCRmyPDF is not installed. ")
+        assert notice.startswith("Text cannot be recognised: OCRmyPDF is not installed. ")
         assert report.run.tally.skipped == 2
 
     memory.sources.change(source, ocr=False)

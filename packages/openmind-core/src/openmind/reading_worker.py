@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 
 from openmind.adapters.extraction_wire import (
     deferral_to_wire,
@@ -16,16 +16,17 @@ from openmind.adapters.extraction_wire import (
     payload_of,
     recognised_from_wire,
 )
+from openmind.adapters.ocr_in_use import EngineInUse
 from openmind.adapters.regular_files import open_regular
 from openmind.adapters.worker_main import Handler, Reply, Request
 from openmind.domain.config import Config, ExtractionConfig, ImagesConfig, OcrConfig, Section
-from openmind.domain.documents import check_yielded
-from openmind.domain.errors import ExtractionFailed, OpenMindError
+from openmind.domain.documents import DocumentFacts, check_yielded
+from openmind.domain.errors import ConfigError, ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.foreign_errors import named, words_of
 from openmind.domain.paths import name_of
 from openmind.domain.plugins import OURS
-from openmind.domain.recognition import PageNews, PageText, picture_name
+from openmind.domain.recognition import MISSED, PageNews, PageText, picture_name
 from openmind.plugins.manager import load_plugins
 from openmind.plugins.registries import ExtractorRegistry
 from openmind.ports.extractor import Blob, Extractor
@@ -60,7 +61,7 @@ class IsolatedReading:
     config: ExtractionConfig
     plugins: Section = field(factory=dict)
     _extractors: dict[tuple[str, bool, bool], Extractor] = field(factory=dict, init=False)
-    _engine: OcrEngine | None = field(default=None, init=False)
+    _engine: EngineInUse | None = field(default=None, init=False)
     _request: Request | None = field(default=None, init=False)
     _is_slow: bool = field(default=False, init=False)
     _known: Mapping[str, PageText] = field(factory=dict, init=False)
@@ -71,6 +72,9 @@ class IsolatedReading:
         self._request, self._is_slow = request, False
         self._known = recognised_from_wire(request.payload)
         path = str(request.message["path"]).encode("latin-1")
+        if self._fault is not None:
+            self._engine = None  # a fresh one may do better
+        facts = DocumentFacts()
         try:
             os.close(open_regular(path))  # a pipe, a device or a link is told apart before a library opens it
             extractor = self._extractor(
@@ -80,11 +84,17 @@ class IsolatedReading:
             )
             for part in extractor.extract(Blob(name=name_of(path), path=Path(os.fsdecode(path)))):
                 check_yielded(part)
+                if isinstance(part, DocumentFacts):
+                    part = facts = self._as_far_as_read(part)
                 yield part_to_wire(part), payload_of(part)
         except OcrLater:
             yield deferral_to_wire(), b""
         except ExtractionFailed as failure:
-            yield failure_to_wire(failure), b""
+            if self._fault is None:
+                yield failure_to_wire(failure), b""
+            else:  # not the file's
+                facts = evolve(facts, reason=FileReason.NEEDS_OCR, note=self._fault.told)
+                yield part_to_wire(self._as_far_as_read(facts)), b""
         except OpenMindError as error:
             yield failure_to_wire(ExtractionFailed(error.message, reason=FileReason.CRASHED, hint=error.hint)), b""
         except (MemoryError, GeneratorExit):
@@ -118,17 +128,22 @@ class IsolatedReading:
         """
         self.say_slow()
         if self._engine is None:
-            backend = self.config.ocr.backend
             try:
-                self._engine = self.registry.ocr.find(backend)(self.config)
-            except ExtractionFailed:
-                raise
-            except OpenMindError as error:
+                found = self.registry.ocr.registered(self.config.ocr.backend)
+            except ConfigError as error:
                 raise ExtractionFailed(error.message, reason=FileReason.NEEDS_OCR, hint=error.hint) from error
-            except BaseException as error:
-                told = f"the OCR engine “{backend}” does not start{_in_its_words(error)}"[:300]
-                raise ExtractionFailed(told, reason=FileReason.NEEDS_OCR) from error
+            self._engine = EngineInUse.start(lambda: found.value(self.config), found.name, found.distribution)
         return _PatientEngine(self._engine, self.recognise)
+
+    @property
+    def _fault(self) -> ExtractionFailed | None:
+        return None if self._engine is None else self._engine.fault
+
+    def _as_far_as_read(self, facts: DocumentFacts) -> DocumentFacts:
+        """Note that text is missing because the engine broke, whatever the extractor made of that: it is read again."""
+        if self._fault is None:
+            return facts
+        return evolve(facts, metadata={**facts.metadata, MISSED: True, "ocr_error": self._fault.told})
 
     def say_slow(self) -> None:
         """Ask for the time that OCR takes, once a file."""

@@ -34,6 +34,9 @@ def scripted(setup: Mapping[str, object]) -> Handler:
     registry.add_ocr("plain-eyes", lambda config: PlainEyes())
     registry.add_ocr("stuck-eyes", lambda config: StuckEyes())
     registry.add_ocr("broken-eyes", _broken_eyes)
+    registry.let_in("openmind-acme", "openmind-acme")
+    registry.add_ocr("acme-eyes", lambda config: AcmeEyes())
+    registry.let_in("openmind-extractors", "openmind-extractors")
     registry.add_ocr("sharp-eyes", lambda config: SharpEyes())
     backend = cast(dict[str, str], setup["ocr"])["backend"]
     return IsolatedReading(registry, ExtractionConfig(ocr=OcrConfig(backend=backend))).answer
@@ -76,6 +79,19 @@ class SharpEyes:
     def read(self, page: PageImage) -> OcrText:
         self.asked += 1
         return OcrText(text=f"page {page.pixels.decode()}, {self.asked}. look", confidence=0.5, warning="blurred")
+
+
+class AcmeEyes:
+    """An engine of another package that goes wrong on the second page as its pixels tell it."""
+
+    name = "acme-eyes"
+    revision = "1"
+
+    def read(self, page: PageImage) -> OcrText:
+        way = page.pixels.decode()
+        if page.page == 1:
+            return OcrText(text="page one")
+        return cast(OcrText, BAD_SIGHTS[way]())
 
 
 def _broken_eyes(config: ExtractionConfig) -> PlainEyes:
@@ -202,6 +218,44 @@ def _pictured(blob: Blob, tools: ExtractionTools) -> Parts:
     raise KeyError("the rest")
 
 
+def _raising(error: BaseException) -> Callable[[], OcrText]:
+    def see() -> OcrText:
+        raise error
+
+    return see
+
+
+BAD_SIGHTS: dict[str, Callable[[], object]] = {
+    "raise": _raising(RuntimeError("no film")),
+    "exit": _raising(SystemExit(5)),
+    "banana": _raising(ExtractionFailed("odd", reason=cast(FileReason, "banana"))),
+    "none": lambda: None,
+    "text": lambda: OcrText(text=cast(str, 5)),
+    "warning": lambda: OcrText(text="", warning=cast(str, None)),
+    "nan": lambda: OcrText(text="", confidence=float("nan")),
+    "nine": lambda: OcrText(text="", confidence=9),
+    "gone": lambda: os._exit(3),
+}
+
+
+def _read_as_told(blob: Blob, tools: ExtractionTools) -> Parts:
+    """Two pages, and no care for what the engine raises."""
+    assert tools.ocr is not None
+    eyes = tools.ocr()
+    yield DocumentFacts(title="Two pages")
+    for number in (1, 2):
+        image = PageImage(pixels=blob.read(), width=1, height=1, channels=1, page=number, pages=2)
+        yield Segment(text=eyes.read(image).text)
+
+
+def _careless(blob: Blob, tools: ExtractionTools) -> Parts:
+    """Take what the engine raises for a fault of the file, as far as it is an `Exception`."""
+    try:
+        yield from _read_as_told(blob, tools)
+    except Exception:  # noqa: BLE001  so do many
+        yield DocumentFacts(title="Two pages", reason=FileReason.PARTIAL, note="the file is broken")
+
+
 WAYS = {
     "pages": _pages,
     "abort": _abort,
@@ -218,6 +272,8 @@ WAYS = {
     "book": _book,
     "pictures": _pictures,
     "pictured": _pictured,
+    "read as told": _read_as_told,
+    "careless": _careless,
 }
 FOREIGN_WAYS: dict[str, Callable[[Blob, ExtractionTools], Parts]] = {
     "acme": _stumble,

@@ -386,6 +386,47 @@ def test_an_engine_that_does_not_start_is_told(make_reader: MakeReader, file: Pa
     assert why in outcome.message
 
 
+def test_an_ocr_engine_that_breaks_is_named_and_its_page_is_read_by_the_next_run(
+    make_reader: MakeReader, tmp_path: Path
+) -> None:
+    reader = make_reader(size=1, backend="acme-eyes", strange_engine="the OCR engine “acme-eyes” of openmind-acme")
+    told = {
+        "raise": "failed: RuntimeError: no film",
+        "exit": "failed: SystemExit: 5",
+        "banana": "gives a reason that is str",
+        "none": "gives NoneType instead of OcrText",
+        "text": "gives a text that is 5 instead of text",
+        "warning": "gives a warning that is NoneType",
+        "nan": "gives a confidence that is nan instead of a number from 0 to 1",
+        "nine": "gives a confidence that is 9",
+        "gone": "was given up: the reader ended unexpectedly",
+    }
+    for way in told:
+        (tmp_path / way).write_text(way)
+
+    requests = [request(tmp_path / way, "read as told") for way in told]
+    outcomes = reader.read(requests, while_waiting=lambda: None, recognised=nobody)
+
+    for (way, wrong), outcome in zip(told.items(), outcomes, strict=True):
+        assert texts(outcome) == ["page one"], way
+        assert facts(outcome).title == "Two pages"
+        assert facts(outcome).reason is FileReason.NEEDS_OCR
+        assert facts(outcome).metadata[MISSED] is True
+        assert facts(outcome).note.startswith("The OCR engine “acme-eyes” of ")
+        assert wrong in facts(outcome).note
+
+
+def test_an_extractor_cannot_take_the_fault_of_an_engine_for_one_of_the_file(
+    make_reader: MakeReader, tmp_path: Path
+) -> None:
+    (tmp_path / "scan").write_text("raise")
+
+    outcome = read(make_reader(size=1, backend="acme-eyes"), tmp_path / "scan", "careless")
+
+    assert facts(outcome).metadata[MISSED] is True
+    assert "RuntimeError: no film" in str(facts(outcome).metadata["ocr_error"])
+
+
 def test_installed_extractors_are_found(tmp_path: Path) -> None:
     reader = ExtractionWorkers(config=ExtractionConfig(), folder=tmp_path, size=1)
 

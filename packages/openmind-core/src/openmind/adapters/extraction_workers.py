@@ -69,6 +69,8 @@ class ExtractionWorkers:
     """`[plugins]`."""
     strangers: Mapping[str, str] = field(factory=dict)
     """The packages of extractors that are not OpenMind's own, by the name of the extractor."""
+    strange_engine: str = ""
+    """The configured OCR engine as a part of a sentence, where it is not OpenMind's own."""
     folder: Path | None = None
     """Where workers put temporary files."""
     size: int = 2
@@ -77,6 +79,8 @@ class ExtractionWorkers:
     pool: WorkerPool = field(init=False)
     _news: SimpleQueue[tuple[int, PageNews]] = field(factory=SimpleQueue, init=False)
     """Pages on their way from the threads of the pool to the calling one."""
+    _at_page: set[int] = field(factory=set, init=False)
+    """Tickets of the files of which a page is being recognised."""
 
     def __attrs_post_init__(self) -> None:
         plan = WorkerPlan(
@@ -98,7 +102,7 @@ class ExtractionWorkers:
         """See the port."""
         asked: deque[ReadRequest] = deque()
         recognising: set[int] = set()
-        self._news = SimpleQueue()  # nothing of a run that ended early
+        self._news, self._at_page = SimpleQueue(), set()  # nothing of a run that ended early
 
         def jobs() -> Iterator[Job]:
             for request in requests:
@@ -122,6 +126,9 @@ class ExtractionWorkers:
             for outcome in outcomes:
                 hand_over()
                 request = asked.popleft()
+                if (broken := self._broken_engine(request.ticket, outcome.failure)) is not None:
+                    yield _outcome(request.ticket, outcome, broken, recognising=True)
+                    continue
                 failure = self._failure(request.extractor, outcome.failure)
                 yield _outcome(request.ticket, outcome, failure, recognising=request.ticket in recognising)
 
@@ -162,17 +169,28 @@ class ExtractionWorkers:
         late = failure.kind is FailureKind.TIMEOUT
         return ExtractionFailed(message, reason=FileReason.TIMEOUT if late else FileReason.CRASHED)
 
+    def _broken_engine(self, ticket: int, failure: WorkerFailure | None) -> ExtractionFailed | None:
+        """The failure of an OCR engine of another package that took its process along; None where it did not."""
+        if failure is None or not self.strange_engine or ticket not in self._at_page:
+            return None
+        # What takes too long does so in each run: it is not tried again before the file is saved anew.
+        late = failure.kind is FailureKind.TIMEOUT
+        told = f"{self.strange_engine} was given up: {failure.detail}"
+        return ExtractionFailed(told, reason=FileReason.TIMEOUT if late else FileReason.NEEDS_OCR)
+
     def _hearing(self, ticket: int) -> Callable[[Part], bool]:
-        news, heard = self._news, 0
+        queue, at_page, heard = self._news, self._at_page, 0
 
         def hear(part: Part) -> bool:
             nonlocal heard
             if not is_news(part.message) or heard >= MAX_NEWS:
                 return False
             try:
-                news.put((ticket, news_from_wire(part.message)))
+                news = news_from_wire(part.message)
             except WireError:
                 return False  # the outcome says that the worker went wrong
+            at_page.add(ticket) if news.read is None else at_page.discard(ticket)
+            queue.put((ticket, news))
             heard += 1
             return True
 
@@ -209,12 +227,18 @@ def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None, *,
         else:
             room -= len(piece.text)
             segments.append(piece)
-    if failure is not None and not segments:
+    needs_ocr = failure is not None and failure.reason is FileReason.NEEDS_OCR and outcome.failure is not None
+    if failure is not None and not segments and not needs_ocr:
         return ReadOutcome(ticket=ticket, reason=failure.reason, message=failure.told)
     if failure is not None:
-        is_to_go_on = recognising and outcome.failure is not None and outcome.failure.kind is FailureKind.ENDED
+        is_to_go_on = needs_ocr or (recognising and _was_ended(outcome))
         metadata = {**facts.metadata, MISSED: True} if is_to_go_on else facts.metadata
         note = f"{failure.told.rstrip('.')}. The next run goes on." if is_to_go_on else failure.told
-        facts = evolve(facts, reason=FileReason.PARTIAL, note=note, metadata=metadata)
+        reason = FileReason.NEEDS_OCR if needs_ocr else FileReason.PARTIAL
+        facts = evolve(facts, reason=reason, note=note, metadata=metadata)
     document = ExtractedDocument(segments=tuple(segments), facts=facts)
     return ReadOutcome(ticket=ticket, document=document, picture=picture)
+
+
+def _was_ended(outcome: Outcome) -> bool:
+    return outcome.failure is not None and outcome.failure.kind is FailureKind.ENDED

@@ -18,7 +18,7 @@ from openmind.application.indexing.preparation_wire import group_to_wire, outcom
 from openmind.application.models.embedders import BUILTIN
 from openmind.bootstrap.providers import Providers
 from openmind.domain.config import Config
-from openmind.domain.plugins import OURS, THIS_PROGRAM
+from openmind.domain.plugins import OURS, THIS_PROGRAM, engine_of
 from openmind.plugins.registries import ExtractorEntry, ExtractorRegistry, Registered
 from openmind.ports.extractor import Extractor, ExtractorInfo
 from openmind.ports.isolated_reader import IsolatedReader
@@ -86,9 +86,17 @@ class Preparation:
                 for name, entry in self.registry.entries.items()
                 if entry.distribution not in OURS | {THIS_PROGRAM}
             },
+            strange_engine=self._strange_engine(),
             folder=self.home.temporary,
             size=size,
         )
+
+    def _strange_engine(self) -> str:
+        """The configured OCR engine as a part of a sentence; empty where it is ours, or not installed."""
+        engine = self.registry.ocr.entries.get(self.config.extraction.ocr.backend)
+        if engine is None or engine.distribution in OURS:
+            return ""
+        return engine_of(engine.name, engine.distribution)
 
 
 def _contained(entry: Registered[ExtractorEntry]) -> ExtractorInfo:

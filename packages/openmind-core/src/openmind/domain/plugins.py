@@ -12,7 +12,16 @@ THIS_PROGRAM = "this program"
 
 def provider_of(name: str, package: str = "") -> str:
     """Name a provider as a part of a sentence; its package where that is neither ours nor unknown."""
-    told = f"the provider “{name}”"
+    return _named("provider", name, package)
+
+
+def engine_of(name: str, package: str = "") -> str:
+    """Name an OCR engine in the same way."""
+    return _named("OCR engine", name, package)
+
+
+def _named(kind: str, name: str, package: str) -> str:
+    told = f"the {kind} “{name}”"
     return f"{told} of the package {package}" if package and package not in {*OURS, THIS_PROGRAM} else told
 
 

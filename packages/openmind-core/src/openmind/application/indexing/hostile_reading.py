@@ -151,12 +151,12 @@ class HostileReading:
         return self._describing.complete(document, outcome.picture)
 
     def _note_missing_engine(self, task: FileTask, document: ExtractedDocument) -> None:
-        """Say, once, that recognition is switched on and cannot be had: many files may lack their text for it."""
+        """Say, once, that recognition is switched on and cannot be had, or breaks: many files may lack text."""
         metadata = document.facts.metadata
         why = metadata.get("ocr_error")
         if task.ocr and metadata.get(MISSED) is True and isinstance(why, str):
             told = as_sentence(why)
-            self.log.notice(f"Text recognition cannot start: {told} The next run reads what needs it once it can.")
+            self.log.notice(f"Text cannot be recognised: {told} The next run reads what needs it once it can.")
 
     def _keep(self, task: FileTask, packed: bytes) -> None:
         """Keep a description at once: it may have taken a minute, and the commit may be another one away."""
