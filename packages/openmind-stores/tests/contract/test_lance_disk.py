@@ -51,6 +51,24 @@ def store(tmp_path: Path) -> LanceChunkStore:
     return store_with_a_row(tmp_path / "lancedb")
 
 
+READ_BACK = "OSError: LanceError(IO): failed to fill whole buffer"
+
+
+def test_what_cannot_be_read_back_is_a_full_disk_only_where_the_disk_takes_no_more(tmp_path: Path) -> None:
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))\n"
+    write = f"""
+from openmind_stores.lance.errors import writing
+def act():
+    with writing(TABLE, Path(sys.argv[1])):
+        raise OSError({READ_BACK!r})
+print(outcome(act))
+print(len(os.listdir(sys.argv[1])))
+"""
+
+    assert in_child(limit + write, tmp_path) == ["store.full", "0"]
+    assert in_child(write, tmp_path) == ["store.damaged", "0"]
+
+
 @pytest.fixture
 def public_store() -> Iterator[LanceChunkStore]:
     """A store in a folder that other users can reach; pytest's own is private."""

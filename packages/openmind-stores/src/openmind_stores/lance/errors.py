@@ -5,8 +5,11 @@ Lance raises `OSError`, `RuntimeError` and `ValueError` alike; only the text tel
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
 
 from openmind.domain.errors import OpenMindError, StoreDamaged, StoreError, StoreFull, StoreReadOnly
+
+from openmind_stores.lance.room import has_room
 
 FULL = (
     "no space left",
@@ -42,9 +45,20 @@ def reading(table: str) -> AbstractContextManager[None]:
     return translated(table, otherwise=StoreDamaged)
 
 
-def writing(table: str) -> AbstractContextManager[None]:
-    """Let whatever fails while a table is written come out as a `StoreError`."""
-    return translated(table, otherwise=StoreError)
+@contextmanager
+def writing(table: str, folder: Path | None = None) -> Iterator[None]:
+    """Let whatever fails while a table is written come out as a `StoreError`.
+
+    Lance sometimes tells of a full disk by what it could not read back. With the folder that is written to, the disk
+    itself is asked.
+    """
+    try:
+        with translated(table, otherwise=StoreError):
+            yield
+    except StoreDamaged as error:
+        if folder is None or has_room(folder):
+            raise
+        raise full(table) from error
 
 
 @contextmanager
@@ -82,10 +96,7 @@ def is_lost_file(error: BaseException) -> bool:
 def translate(table: str, error: BaseException, *, otherwise: type[StoreError]) -> StoreError:
     said = str(error).lower()
     if any(mark in said for mark in FULL):
-        return StoreFull(
-            f"There is no space left to write passages (table {table}).",
-            hint="Free some disk space, then run `openmind index` again; nothing that was indexed is lost.",
-        )
+        return full(table)
     if any(mark in said for mark in READ_ONLY):
         return StoreReadOnly(
             f"The passages (table {table}) cannot be written: the folder is read-only or belongs to someone else.",
@@ -95,6 +106,13 @@ def translate(table: str, error: BaseException, *, otherwise: type[StoreError]) 
     if otherwise is StoreDamaged or broken:
         return StoreDamaged(f"The passages (table {table}) cannot be read: {first_line(error)}", hint=REPAIR)
     return otherwise(f"The passages (table {table}) could not be written: {first_line(error)}", hint=REPAIR)
+
+
+def full(table: str) -> StoreFull:
+    return StoreFull(
+        f"There is no space left to write passages (table {table}).",
+        hint="Free some disk space, then run `openmind index` again; nothing that was indexed is lost.",
+    )
 
 
 def first_line(error: BaseException) -> str:

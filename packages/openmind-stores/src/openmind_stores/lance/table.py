@@ -87,12 +87,12 @@ class Table:
                     f"A vector of {row.path} has {len(row.vector) // 4} components, the table {dimension}.",
                     hint="Run `openmind index` again; if it comes back, this is a bug.",
                 )
-        with writing(self.name), durable(self.path):
+        with writing(self.name, self.path.parent), durable(self.path):
             data.append(to_columns(some) for some in in_portions(rows, ROWS_AT_ONCE))
 
     def delete(self, generations: Iterable[Generation]) -> None:
         data = self.open()
-        with writing(self.name), durable(self.path):
+        with writing(self.name, self.path.parent), durable(self.path):
             for some in in_portions(sorted(set(generations)), GENERATIONS_AT_ONCE):
                 data.delete(of_generations(some))
 
@@ -169,7 +169,7 @@ class Table:
     def _tend(self, tend: Callable[[Dataset], None]) -> None:
         data = self.open()
         spare_memory()
-        with writing(self.name), durable(self.path):
+        with writing(self.name, self.path.parent), durable(self.path):
             tend(data)
         spare_memory()
 
