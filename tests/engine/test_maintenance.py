@@ -58,6 +58,16 @@ def test_a_sound_memory_has_no_findings_and_repairing_it_does_nothing(indexed) -
     assert indexed.maintenance.repair().done == ()
 
 
+def test_rows_of_former_versions_are_told_apart_from_what_is_found(world, indexed) -> None:
+    world.write("0.txt", "heliotrope, said otherwise")
+    indexed.index()
+
+    facts = dict(indexed.maintenance.examine().facts)
+
+    assert facts["passages"] == "12"
+    assert facts["table chunks"] == "live, 12 rows and 1 of former versions, until they are swept out"
+
+
 def test_a_catalog_of_garbage_is_a_finding_and_nothing_begins_anew(world, indexed) -> None:
     catalog = world.home / "openmind.sqlite"
     catalog.write_bytes(b"garbage " * 64 + catalog.read_bytes()[512:])

@@ -28,7 +28,7 @@ from openmind.domain.errors import ConfigError, UsageError
 from openmind.domain.events import EventSink, ignore
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable, TableState
-from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState, latest_of
+from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState, as_its_job_ended, latest_of
 from openmind.domain.plugins import PluginReports
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchFilters, SearchRequest, SearchResult
 from openmind.domain.sentences import as_sentence
@@ -207,7 +207,7 @@ class OpenMind:
             missing_vectors=counts.missing_vectors,
             by_reason=counts.by_reason,
             indexing_state=state,
-            last_run=run,
+            last_run=as_its_job_ended(run, job),
             last_job_state=job.state if job is not None else None,
             unread_kinds=added(*unread),
             waiting_deletions=sum(map(number_waiting, waiting)),

@@ -172,6 +172,19 @@ def latest_of(job: IndexJob | None, run: IndexRun | None) -> IndexJob | IndexRun
     return run if in_the_foreground and (job is None or run.started_at > job.started_at) else job
 
 
+def as_its_job_ended(run: IndexRun | None, job: IndexJob | None) -> IndexRun | None:
+    """A run as a person sees it: one that did without its provider is not over while its job waits to make another.
+
+    A job that fails or is stopped meanwhile says how that ended.
+    """
+    if run is None or job is None or run.job_id != job.id or not run.error:
+        return run
+    if run.state is not JobState.COMPLETED or job.state not in {JobState.FAILED, JobState.STOPPED}:
+        return run
+    ended = job.completed_at or run.finished_at
+    return attrs.evolve(run, state=job.state, error=job.error or run.error, finished_at=ended)
+
+
 @frozen(kw_only=True)
 class IndexReport:
     """What a finished run tells."""

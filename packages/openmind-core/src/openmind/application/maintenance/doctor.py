@@ -158,7 +158,9 @@ class Doctor:
         yield "files", f"{counts.files:,} known, {counts.indexed_files:,} searchable"
         yield "passages", f"{counts.chunks:,}"
         for found in compared.tables if compared else ():
-            yield f"table {found.table.name}", f"{found.table.state.value}, {found.rows:,} rows"
+            old = f" and {found.leftovers:,} of former versions, until they are swept out" if found.leftovers else ""
+            rows = f"{found.table.state.value}, {found.rows - found.leftovers:,} rows{old}"
+            yield f"table {found.table.name}", rows
 
     # mending
 

@@ -19,6 +19,8 @@ class TableComparison:
 
     table: IndexTable
     rows: int = 0
+    leftovers: int = 0
+    """How many of them nothing finds any more, as those of former versions: a run sweeps them out after a while."""
     lost_files: int = 0
     """Files of which passages are missing or doubled."""
     orphans: int = 0
@@ -55,7 +57,7 @@ def compare(storage: Storage) -> StoreComparison:
 
 
 def _compare_table(storage: Storage, table: IndexTable) -> TableComparison:
-    rows = lost = orphans = 0
+    rows = leftovers = lost = orphans = 0
 
     def counted(there: Iterable[Counted]) -> Iterator[Counted]:
         nonlocal rows
@@ -73,11 +75,12 @@ def _compare_table(storage: Storage, table: IndexTable) -> TableComparison:
         expected = snapshot.filled_generations(table.id) if filling else snapshot.live_generations()
         for found in differences(there, expected):
             lost += found.expected > 0
+            leftovers += 0 if found.expected or filling else found.rows
             if not found.expected and not is_dead(found.generation, visibility):
                 file = snapshot.file(found.file_id) if filling else None
                 # What a run wrote to both tables and has not noted as filled is filled later.
                 orphans += file is None or file.live_generation != found.generation
-    return TableComparison(table=table, rows=rows, lost_files=lost, orphans=orphans)
+    return TableComparison(table=table, rows=rows, leftovers=leftovers, lost_files=lost, orphans=orphans)
 
 
 def _unpublished(snapshot: CatalogReader) -> int:
