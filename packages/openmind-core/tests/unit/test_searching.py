@@ -443,6 +443,7 @@ def test_a_table_that_is_replaced_meanwhile_is_searched_anew(kitchen: Shelf) -> 
             session.mark_filled(filling.id, [generation for generation, *_ in session.live_generations()])
             session.switch(filling.id)
 
+    let_go: list[EmbedderIdentity] = []
     filling = kitchen.new_table("chunks_2", other)
     with kitchen.catalog.reading() as snapshot:
         generations = [generation for generation, *_ in snapshot.live_generations()]
@@ -457,10 +458,13 @@ def test_a_table_that_is_replaced_meanwhile_is_searched_anew(kitchen: Shelf) -> 
         catalog=kitchen.catalog,
         chunks=SwitchingStore,
         embedder_for=lambda identity: kitchen.embedder_for(identity),
+        let_go=let_go.append,
     )
+    former = kitchen.embedder.identity
 
     result = searching.search(SearchRequest(query="bake bread"))
 
+    assert let_go == [former]  # asking it may have had it loaded once more
     assert opened == ["chunks", "chunks_2"]
     assert paths(result)[0] == "/notes/bread.md"
     assert not result.degraded

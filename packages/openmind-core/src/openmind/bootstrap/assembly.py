@@ -104,8 +104,8 @@ class Assembly:
         tree = LocalFileTree(patterns=self.config.indexing.ignore)
         launcher = SubprocessJobLauncher(self.home.folder, self.home.logs)
         jobs = self._jobs(storage, launcher)
-        searching = self._searching(storage)
         models = self.providers.models(busy=jobs.busy, serving=lambda: _serving(storage))
+        searching = self._searching(storage, models)
         return OpenMind(
             home=self.home.folder,
             version=version("openmind-core"),
@@ -188,12 +188,13 @@ class Assembly:
             journal=self.journal(),
         )
 
-    def _searching(self, storage: Storage) -> SearchService:
+    def _searching(self, storage: Storage, models: ModelService) -> SearchService:
         return SearchService(
             catalog=storage.catalog,
             chunks=lambda: storage.chunks,
             embedder_for=self.providers.embedders().matching,
             whom=self.providers.embedders().whom,
+            let_go=models.let_go,
             journal=self.journal(),
         )
 

@@ -2,7 +2,9 @@
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from typing import TypeVar
 
 from attrs import evolve, field, frozen
 
@@ -37,6 +39,7 @@ from openmind.ports.catalog import Catalog, MemoryCounts
 from openmind.ports.chunk_store import ChunkFilter, ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
 
+T = TypeVar("T")
 LONGEST_RUN = 4
 """Longer queries have enough other words to be found by."""
 ATTEMPTS = 3
@@ -72,6 +75,8 @@ class SearchService:
     """Gives the embedder that made a table; a `ProviderError` says why there is none."""
     whom: Callable[[str], str] = provider_of
     """Names a provider and, where it is a stranger's, its package."""
+    let_go: Callable[[EmbedderIdentity], object] = lambda _: None
+    """Unloads the embedder of a table that is not searched any more."""
     scope: tuple[SourceId, ...] | None = None
     """Only these sources exist for whoever asks; None means all."""
     tally: PassageTally = field(factory=PassageTally, eq=False)
@@ -109,10 +114,15 @@ class SearchService:
             query=analysed, whole=whole(query, analysed), limit=request.limit, per_file=request.per_file
         )
         unreadable = _result(query, SearchState.NOTHING_FOUND, SnapshotHits(), (UNREADABLE,))
+        former: EmbedderIdentity | None = None
         for _ in range(ATTEMPTS):
             meaning = self._embed(query)
             if meaning is None:
                 return self._empty(query, unreadable)
+            embedder = meaning.table.identity.embedder
+            if former is not None and former != embedder:
+                self._let_go(former)
+            former = embedder
             try:
                 result = self._look(query, request.filters, question, meaning)
             except StoreDamaged:
@@ -132,19 +142,32 @@ class SearchService:
             return None
         if table.identity.embedder.provider == BUILTIN:
             return self._ask(table, query)
+        try:
+            return self._patiently(partial(self._ask, table, query))
+        except _TooSlow:
+            embedder = table.identity.embedder
+            slow = f"{embedder.model} of {self.whom(embedder.provider)} did not answer within {MOST_PATIENCE_S:g} s"
+            told = f"Found by words only: {slow}."
+            return Meaning(table=table, profile=RetrievalProfile(), notes=(told,))
+
+    def _let_go(self, former: EmbedderIdentity) -> None:
+        """Unload what was asked before another table took over: asking may have had it loaded once more."""
+        with suppress(_TooSlow):
+            self._patiently(partial(self.let_go, former))
+
+    def _patiently(self, call: Callable[[], T]) -> T:
+        """Make a call that a server may keep waiting.
+
+        Raises:
+            _TooSlow: it took too long, and is left to itself.
+        """
         deadline = self.clock() + MOST_PATIENCE_S
 
         def heed() -> None:
             if self.clock() > deadline:
                 raise _TooSlow
 
-        try:
-            return patiently(partial(self._ask, table, query), while_waiting=heed)
-        except _TooSlow:
-            embedder = table.identity.embedder
-            slow = f"{embedder.model} of {self.whom(embedder.provider)} did not answer within {MOST_PATIENCE_S:g} s"
-            told = f"Found by words only: {slow}."
-            return Meaning(table=table, profile=RetrievalProfile(), notes=(told,))
+        return patiently(call, while_waiting=heed)
 
     def _ask(self, table: IndexTable, query: str) -> Meaning:
         """Ask the embedder of a table; one that is a server's may keep us waiting."""
