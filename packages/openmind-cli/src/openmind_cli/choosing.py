@@ -20,6 +20,7 @@ from openmind_cli.suggestions import (
     embedding_models,
     image_models,
     is_recommended,
+    nearest,
     suggested,
 )
 from openmind_cli.wishes import NONE, Wishes
@@ -237,8 +238,7 @@ class Choosing:
         wishes, prompter = self.wishes, self.prompter
         for key in (wishes.chat_model, wishes.embedding_model, wishes.image_model):
             if key not in (None, NONE, BUILTIN) and key not in {model.key for model in models}:
-                there = ", ".join(one_line(model.key) for model in models)
-                raise ModelNotFound(f"There is no model {key}", hint=f"There are: {there}.")
+                raise ModelNotFound(f"There is no model {key}", hint=nearest(key, [model.key for model in models]))
         if provider.name != BUILTIN:
             for told in advice(models):
                 note(told) if prompter is None else prompter.tell(told)

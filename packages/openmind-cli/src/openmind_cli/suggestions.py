@@ -4,9 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from openmind.domain.models import ModelInfo, ModelSelection
 
+from openmind_cli.render.clean import one_line
+
 BUILTIN = "builtin"
 RECOMMENDED_EYES = "SmolVLM-500M-Instruct"
 """Small, fast, and good enough to find a picture by."""
+FEW_MODELS = 8
+"""Of more, those are named that are most like what was typed."""
 
 
 def chat_models(models: Iterable[ModelInfo]) -> tuple[ModelInfo, ...]:
@@ -77,3 +81,14 @@ def _first(models: Sequence[ModelInfo], former: str | None) -> str | None:
 
 def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
+
+
+def nearest(key: str, there: Sequence[str]) -> str:
+    """Say which models there are; of many, those that are most like the one that was typed."""
+    import difflib  # waits until somebody mistypes
+
+    shown = there if len(there) <= FEW_MODELS else difflib.get_close_matches(key, there, n=FEW_MODELS, cutoff=0.5)
+    named = ", ".join(map(one_line, shown))
+    if len(shown) == len(there):
+        return f"There are: {named}."
+    return f"There are {len(there):,}; `openmind models list` shows them." + (f" Nearest: {named}." if named else "")

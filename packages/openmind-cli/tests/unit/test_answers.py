@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+import attrs
 import pytest
 from openmind.domain.answers import Answer, AnswerState
 from openmind.domain.ids import FileId
@@ -50,6 +51,17 @@ def test_a_failed_model_is_told_with_the_next_step(capsys: pytest.CaptureFixture
     print_answer(failed, {})
 
     assert capsys.readouterr().err.splitlines() == ["openmind: LM Studio does not answer", "  Start it."]
+
+
+def test_what_failed_the_answer_and_the_search_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    why = "Found by words only: LM Studio does not answer. Start it."
+    failed = an_answer(state=AnswerState.PROVIDER_FAILED, markdown="", error="LM Studio does not answer")
+
+    print_answer(attrs.evolve(failed, degraded=True, degraded_reason=why), {})
+
+    told = capsys.readouterr().err
+    assert told.count("does not answer") == 1
+    assert "for the same reason: it found by words only" in told
 
 
 def test_a_terminal_shows_markdown_but_hides_no_link(terminal) -> None:

@@ -127,6 +127,8 @@ def _read(events: EventStream, connection: Connection, request: ChatRequest, hea
             )
         elif kind == "chat.end":
             result = document.record("result")
+            if not result.members:
+                break  # whether the answer is whole, or was cut, nobody says
             heard(result.text("model_instance_id"))
             yield from ended(told, read_reply(result, request))
             return

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from openmind.domain.errors import ConfigError, ProviderError
 
 from openmind_lmstudio.errors import (
+    NoModelServer,
     Nonsense,
     Refusal,
     TokenSource,
@@ -146,7 +147,7 @@ class Connection:
         except Nonsense as error:
             if reply.status >= 400:
                 return None
-            raise Nonsense(
+            raise NoModelServer(
                 f"What answers at {self.address.shown} does not talk like a model server",
                 hint="Another program may use the port. Say where the server is: `openmind setup --base-url URL`.",
             ) from error

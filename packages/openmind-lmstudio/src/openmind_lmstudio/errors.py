@@ -43,6 +43,10 @@ def said_by(server: str) -> Iterator[None]:
         raise Nonsense(f"{server} answered nonsense: {error.message}", hint=error.hint) from error
 
 
+class NoModelServer(Nonsense):
+    """What answers is another kind of program."""
+
+
 class AnotherModel(Nonsense):
     """A model has answered that was not asked."""
 

@@ -4,6 +4,7 @@ from itertools import repeat
 from math import hypot, isfinite
 from operator import mul
 
+from openmind.domain.sentences import counted
 from openmind.domain.vectors import Vectors
 
 from openmind_lmstudio.errors import Nonsense
@@ -48,7 +49,7 @@ def read_vectors(reply: Record, count: int, model: str = "") -> Vectors:
 def _in_order(data: list[object], count: int, model: str) -> list[object]:
     items = [Record.of(item) for item in data]
     if len(items) != count:
-        raise Nonsense(f"{named(model)} answered with {len(items)} vectors for {count} texts")
+        raise Nonsense(f"{named(model)} answered with {counted(len(items), 'vector')} for {counted(count, 'text')}")
     places = [item.count("index") for item in items]
     rows: dict[int | None, object] = {place: item.value("embedding") for place, item in zip(places, items, strict=True)}
     if set(rows) != set(range(count)):

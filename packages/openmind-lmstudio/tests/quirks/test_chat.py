@@ -415,8 +415,9 @@ def test_a_follow_up_names_the_turn_before(server: ScriptedServer, answerer: Ser
         steps.events(said("It is dry"), b'event: message.delta\ndata: {"content": "torn', cut=True),
         steps.events(said("It is dry"), b"data: nonsense\n\n"),
         steps.events(said("It is dry"), {"type": "error", "error": {"type": "internal_error", "message": "boom"}}),
+        steps.events(said("It is dry"), {"type": "chat.end"}),
     ],
-    ids=["ended", "cut", "torn", "nonsense", "error"],
+    ids=["ended", "cut", "torn", "nonsense", "error", "end without a result"],
 )
 def test_a_stream_that_stops_is_incomplete_and_not_repeated(
     server: ScriptedServer, answerer: ServedAnswers, end: Any

@@ -186,6 +186,8 @@ def test_another_product_is_told_apart_on_any_route(server: ScriptedServer, conn
 
     with pytest.raises(Nonsense, match="does not talk like a model server"):
         connection.get("/page", policy.LIST)
+    with pytest.raises(Nonsense, match=r"^What answers at"), connection.stream("/page", {}):
+        pass
 
 
 def test_the_client_says_whether_the_server_is_healthy(

@@ -54,3 +54,8 @@ def test_what_is_no_vector_is_named_by_its_place(row: list[object]) -> None:
         read_vectors(reply([[0, 1], row]), 2)
 
     assert raised.value.index == 1
+
+
+def test_a_wrong_number_of_vectors_is_told_in_words() -> None:
+    with pytest.raises(Nonsense, match=r"“m” answered with 3 vectors for 1 text$"):
+        read_vectors(reply([[0, 1], [1, 0], [1, 1]]), 1, "m")

@@ -7,6 +7,7 @@ from openmind.domain.answers import Answer, AnswerState
 from openmind.domain.ids import FileId
 from openmind.domain.location_text import location_text, title_and_location
 from openmind.domain.search import SearchHit
+from openmind.domain.sentences import as_sentence
 
 from openmind_cli.render.clean import block, one_line
 from openmind_cli.render.lines import BLANK, Line, Span, console_on, line, note, print_lines
@@ -106,7 +107,10 @@ def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:
     if answer.unknown_citations:
         numbers = ", ".join(f"[{number}]" for number in answer.unknown_citations)
         note(f"The model also cited {numbers}, which is none of the sources.")
-    if answer.degraded:
+    failure = as_sentence(answer.error) if answer.state is AnswerState.PROVIDER_FAILED else ""
+    if answer.degraded and failure and failure in answer.degraded_reason:
+        note("The search was not complete for the same reason: it found by words only.")
+    elif answer.degraded:
         note(f"The search was not complete: {one_line(answer.degraded_reason) or 'a part of the index is missing'}")
 
 
