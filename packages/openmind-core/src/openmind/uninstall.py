@@ -12,6 +12,7 @@ from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance.uninstalling import UninstallService
 from openmind.bootstrap.assembly import utc_now
+from openmind.bootstrap.contained_storage import open_storage
 from openmind.configuration import readable_config
 from openmind.plugins.manager import Plugins, load_plugins
 
@@ -25,11 +26,12 @@ def uninstall_service(home: Path | str | None = None, *, plugins: Plugins | None
 
     Raises:
         ConfigError: the storage is not installed.
+        PluginError: it is broken.
     """
     place = Home.at(home)
     config = readable_config(home)
     known = plugins or load_plugins(blocked=config.blocked_plugins)
-    storage = known.stores.find(config.storage.name)(place.folder)
+    storage = open_storage(known.stores, config.storage.name, place.folder)
     return UninstallService(
         home=place.folder,
         is_marked=place.is_marked,

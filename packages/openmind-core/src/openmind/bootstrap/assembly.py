@@ -26,10 +26,11 @@ from openmind.application.memory import OpenMind
 from openmind.application.models.service import ModelService
 from openmind.application.searching.service import SearchService
 from openmind.application.sources import SourceService
+from openmind.bootstrap.contained_storage import open_storage
 from openmind.bootstrap.preparation import Preparation
 from openmind.bootstrap.providers import Providers
 from openmind.domain.config import Config
-from openmind.domain.errors import CatalogDamaged, ConfigError
+from openmind.domain.errors import CatalogDamaged, ConfigError, PluginError
 from openmind.domain.models import EmbedderIdentity
 from openmind.domain.plugins import PluginReports
 from openmind.plugins.manager import Plugins
@@ -146,9 +147,16 @@ class Assembly:
             close()
 
     def _storage(self) -> Storage:
-        storage = self.plugins.stores.build(self.config.storage.name, self.home.folder)
-        self._closing.append(storage.close)
+        storage = open_storage(self.plugins.stores, self.config.storage.name, self.home.folder)
+        self._closing.append(lambda: self._close(storage))
         return storage
+
+    def _close(self, storage: Storage) -> None:
+        """Close it. What is broken here comes too late to matter: whoever closes has their result already."""
+        try:
+            storage.close()
+        except PluginError as error:
+            self.journal().note("storage.not_closed", store=self.config.storage.name, why=error.message)
 
     def _sources(self, storage: Storage, jobs: JobService, launcher: SubprocessJobLauncher) -> SourceService:
         return SourceService(

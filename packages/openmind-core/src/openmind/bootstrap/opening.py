@@ -17,6 +17,7 @@ from openmind.application.models.own_embedder import OWN_EMBEDDER, OwnEmbedder, 
 from openmind.application.settings import Settings
 from openmind.application.setup import Beginning
 from openmind.bootstrap.assembly import Assembly, utc_now
+from openmind.bootstrap.contained_storage import open_storage
 from openmind.configuration import readable_config
 from openmind.domain.arguments import of_kind, yes_or_no
 from openmind.domain.config import Config
@@ -276,7 +277,7 @@ def open_worker(
     place.require()
     config = readable_config(home)  # what is wrong with it is told by the job
     known = plugins or load_plugins(blocked=config.blocked_plugins)
-    storage = known.stores.build(config.storage.name, place.folder)
+    storage = open_storage(known.stores, config.storage.name, place.folder)
     try:
         storage.initialise()
         yield JobWorker(
