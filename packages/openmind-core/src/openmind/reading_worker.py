@@ -17,8 +17,8 @@ from openmind.adapters.extraction_wire import (
     recognised_from_wire,
 )
 from openmind.adapters.ocr_in_use import EngineInUse
-from openmind.adapters.regular_files import open_regular
-from openmind.adapters.worker_main import Handler, Reply, Request
+from openmind.adapters.regular_files import EXHAUSTED, open_regular
+from openmind.adapters.worker_main import Exhausted, Handler, Reply, Request
 from openmind.domain.config import Config, ExtractionConfig, ImagesConfig, OcrConfig, Section
 from openmind.domain.documents import DocumentFacts, check_yielded
 from openmind.domain.errors import ConfigError, ExtractionFailed, OpenMindError
@@ -49,6 +49,10 @@ def read_files(setup: Mapping[str, object]) -> Handler:
     return IsolatedReading(extractors, config, plugins.plugins).answer
 
 
+MOST_KEPT_HANDLES = 16
+"""Of one file. A library may open some of its own when it is first used."""
+
+
 class OcrLater(BaseException):
     """A page needs OCR, which is to wait. No `Exception`: extractors must not take it for a fault of the file."""
 
@@ -64,16 +68,32 @@ class IsolatedReading:
     _engine: EngineInUse | None = field(default=None, init=False)
     _request: Request | None = field(default=None, init=False)
     _is_slow: bool = field(default=False, init=False)
+    _is_broken: bool = field(default=False, init=False)
+    """Whether an extractor of another package broke."""
     _known: Mapping[str, PageText] = field(factory=dict, init=False)
     """What was recognised of the file before."""
 
     def answer(self, request: Request) -> Iterator[Reply]:
-        """Read one file; a failure is the last part."""
-        self._request, self._is_slow = request, False
+        """Read one file; a failure is the last part.
+
+        The process is left to no other file where an extractor of another package broke in it, or kept what it opened.
+
+        Raises:
+            Exhausted: the process can open nothing any more.
+        """
+        entry = self.registry.entries.get(str(request.message["extractor"]))
+        is_foreign = entry is not None and entry.distribution not in OURS
+        before = _open_handles() if is_foreign else 0
+        yield from self._read(request)
+        if is_foreign and (self._is_broken or _open_handles() > before + MOST_KEPT_HANDLES):
+            request.retire()
+        if self._fault is not None:  # a fresh engine may do better
+            request.retire()
+
+    def _read(self, request: Request) -> Iterator[Reply]:
+        self._request, self._is_slow, self._is_broken = request, False, False
         self._known = recognised_from_wire(request.payload)
         path = str(request.message["path"]).encode("latin-1")
-        if self._fault is not None:
-            self._engine = None  # a fresh one may do better
         facts = DocumentFacts()
         try:
             os.close(open_regular(path))  # a pipe, a device or a link is told apart before a library opens it
@@ -90,6 +110,7 @@ class IsolatedReading:
         except OcrLater:
             yield deferral_to_wire(), b""
         except ExtractionFailed as failure:
+            _heed_exhaustion(failure.__cause__)
             if self._fault is None:
                 yield failure_to_wire(failure), b""
             else:  # not the file's
@@ -100,6 +121,7 @@ class IsolatedReading:
         except (MemoryError, GeneratorExit):
             raise  # the process is of no more use, or its work not wanted any more
         except BaseException as error:  # noqa: BLE001  parsers raise anything when a file is broken
+            _heed_exhaustion(error)
             yield failure_to_wire(self._broken(str(request.message["extractor"]), error)), b""
 
     def _broken(self, name: str, error: BaseException) -> ExtractionFailed:
@@ -108,6 +130,7 @@ class IsolatedReading:
         if package in OURS:
             told = f"the file is broken: its reader could make no sense of it{_in_its_words(error)}"
             return ExtractionFailed(told[:200], reason=FileReason.DAMAGED)
+        self._is_broken = True
         # Whoever wrote the package looks for the name of the exception.
         told = f"the extractor “{name}” of the package {package} failed: {named(error)}"
         return ExtractionFailed(told, reason=FileReason.CRASHED)
@@ -170,6 +193,19 @@ class IsolatedReading:
             read = PageText(name=name, text=found.text, confidence=found.confidence, warning=found.warning)
         self._request.tell(news_to_wire(PageNews(read, image.page, image.pages)))
         return OcrText(text=read.text, confidence=read.confidence, warning=read.warning)
+
+
+def _heed_exhaustion(error: BaseException | None) -> None:
+    if isinstance(error, OSError) and error.errno in EXHAUSTED:
+        raise Exhausted from error
+
+
+def _open_handles() -> int:
+    """How many handles this process has; 0 where nobody counts them, more than any when it has none left for that."""
+    try:
+        return len(os.listdir("/dev/fd"))
+    except OSError as error:
+        return sys.maxsize if error.errno in EXHAUSTED else 0
 
 
 def _in_its_words(error: BaseException) -> str:

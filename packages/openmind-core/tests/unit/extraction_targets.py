@@ -1,6 +1,8 @@
 """What the reading workers of these tests run: the real handler over extractors that behave in all ways."""
 
+import errno
 import os
+import resource
 import signal
 import socket
 import time
@@ -248,6 +250,27 @@ def _read_as_told(blob: Blob, tools: ExtractionTools) -> Parts:
         yield Segment(text=eyes.read(image).text)
 
 
+_KEPT: list[int] = []
+
+
+def _greedy(blob: Blob, tools: ExtractionTools) -> Parts:
+    """Keep some handles, or take the right to have any."""
+    if blob.read() == b"all":
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
+    else:
+        _KEPT.extend(os.open(os.devnull, os.O_RDONLY) for _ in range(40))
+    yield Segment(text="greedy")
+
+
+def _crowded(blob: Blob, tools: ExtractionTools) -> Parts:
+    """As where no handle is left: once for the file's text, always for `full`."""
+    trace = Path(f"{blob.path}.trace")
+    if blob.read() == b"full" or not trace.exists():
+        trace.touch()
+        raise OSError(errno.EMFILE, "Too many open files")
+    yield Segment(text="room")
+
+
 def _careless(blob: Blob, tools: ExtractionTools) -> Parts:
     """Take what the engine raises for a fault of the file, as far as it is an `Exception`."""
     try:
@@ -281,4 +304,6 @@ FOREIGN_WAYS: dict[str, Callable[[Blob, ExtractionTools], Parts]] = {
     "acme-loop": _loop,
     "acme-swell": _swell,
     "acme-talk": _talk,
+    "acme-greedy": _greedy,
+    "acme-crowded": _crowded,
 }

@@ -240,14 +240,48 @@ def test_what_an_extractor_of_another_package_raises_names_that_package(reader: 
     assert "he extractor “acme” of the package openmind-acme failed: KeyError" in told
 
 
-def test_an_extractor_that_panics_fails_its_file_and_not_its_process(reader: ExtractionWorkers, file: Path) -> None:
-    before = facts(read(reader, file, "pages")).metadata["pid"]
+def test_an_extractor_that_panics_fails_its_file_and_the_next_one_has_a_fresh_process(
+    reader: ExtractionWorkers, file: Path
+) -> None:
+    names = ["pages", "acme-panic", "pages", "pages"]
+    before, panic, after, again = reader.read(
+        [request(file, name) for name in names], while_waiting=lambda: None, recognised=nobody
+    )
 
-    outcome = read(reader, file, "acme-panic")
+    assert texts(panic) == ["page one"]
+    assert facts(panic).note.startswith("The extractor “acme-panic” of the package openmind-acme failed: Panic")
+    assert facts(after).metadata["pid"] != facts(before).metadata["pid"]
+    assert facts(again).metadata["pid"] == facts(after).metadata["pid"]
 
-    assert texts(outcome) == ["page one"]
-    assert facts(outcome).note.startswith("The extractor “acme-panic” of the package openmind-acme failed: Panic")
-    assert facts(read(reader, file, "pages")).metadata["pid"] == before
+
+@pytest.mark.parametrize("taken", ["all", "some"])
+def test_an_extractor_that_keeps_its_handles_costs_no_other_file(
+    reader: ExtractionWorkers, file: Path, taken: str
+) -> None:
+    greedy = file.with_name("greedy")
+    greedy.write_text(taken)
+
+    requests = [request(file, "pages"), request(greedy, "acme-greedy"), request(file, "pages")]
+    before, kept, after = reader.read(requests, while_waiting=lambda: None, recognised=nobody)
+
+    assert texts(kept) == ["greedy"]
+    assert texts(after) == texts(before) == ["first page", "second page"]
+    assert facts(after).metadata["pid"] != facts(before).metadata["pid"]
+
+
+def test_a_file_that_could_not_be_opened_for_want_of_handles_has_a_second_try(
+    reader: ExtractionWorkers, file: Path
+) -> None:
+    full = file.with_name("full")
+    full.write_text("full")
+
+    read_then, never = reader.read(
+        [request(file, "acme-crowded"), request(full, "acme-crowded")], while_waiting=lambda: None, recognised=nobody
+    )
+
+    assert texts(read_then) == ["room"]
+    assert never.reason is FileReason.CRASHED
+    assert "its process could open no more files" in never.message
 
 
 @pytest.mark.parametrize(("way", "told"), [("acme-loop", "processor time"), ("acme-swell", "150 MB of memory")])

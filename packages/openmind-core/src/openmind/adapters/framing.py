@@ -26,7 +26,7 @@ class FrameKind(Enum):
     SLOW = b"L"
     """What is under way has turned out to be slow by nature; its other limits hold from now on."""
     END = b"E"
-    """The reply is whole."""
+    """The reply is whole; `retired` says whether the worker answers no other request."""
     FAILED = b"F"
     """The worker gave up; it is of no more use."""
 

@@ -17,6 +17,9 @@ _FLAGS = (
 )
 
 _VANISHED = {errno.ENOENT, errno.ENOTDIR, errno.ESTALE}
+EXHAUSTED = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM})
+"""What is wrong with this process or this machine, and not with a file."""
+_REFUSED = {errno.EACCES, errno.EPERM}
 _UNSUPPORTED = {errno.ELOOP, errno.EMLINK, errno.ENXIO, errno.ENODEV, errno.EISDIR, errno.ENAMETOOLONG}
 
 
@@ -31,7 +34,7 @@ def sentence_of(error: OSError, subject: str) -> str:
     """Say what is wrong with `subject`, such as `the folder`, so that a person understands it."""
     if error.errno in _VANISHED:
         return f"{subject} is not there any more"
-    if error.errno in {errno.EACCES, errno.EPERM}:
+    if error.errno in _REFUSED:
         return f"{subject} may not be read"
     if error.errno == errno.ENAMETOOLONG:
         return f"the path of {subject} is longer than the system can open"
@@ -62,7 +65,7 @@ def open_regular(path: bytes) -> int:
 
 
 def _hint(error: OSError) -> str:
-    if reason_of(error) is FileReason.DENIED:
+    if error.errno in _REFUSED:
         return "Give your account the right to read it, or leave it out with a line in .openmindignore."
     return ""
 

@@ -62,7 +62,8 @@ class FailureKind(StrEnum):
     CRASHED = "crashed"
     TOO_BIG = "too_big"
     ENDED = "ended"
-    """Somebody else ended it, as a system does that runs out of memory: the request need not be to blame."""
+    """Somebody else ended it, as a system does that runs out of memory, or it had no handles left: the request need not
+    be to blame."""
 
 
 @frozen

@@ -27,6 +27,12 @@ class Request:
     """To be called before something that is slow by nature: the request's other limits hold from then on."""
     tell: Callable[[Mapping[str, object]], None]
     """Sends a part at once, from the midst of what makes the next one."""
+    retire: Callable[[], None] = lambda: None
+    """To be called when this process shall answer nothing after this request: a fresh one does it then."""
+
+
+class Exhausted(BaseException):
+    """This process has no handles left, whatever took them: a fresh one is to have a try."""
 
 
 Handler = Callable[[Request], Iterable[Reply]]
@@ -48,8 +54,8 @@ def main() -> None:
         handler = _set_up(_next(requests))
         _send(replies, FrameKind.READY)
         while (frame := _next(requests)) is not None:
-            _answer(frame, handler, replies)
-            if os.getpid() != serving:  # a copy, which may hold requests that were read ahead
+            is_retired = _answer(frame, handler, replies)
+            if is_retired or os.getpid() != serving:  # a copy may hold requests that were read ahead
                 break
     except BrokenPipeError:
         pass
@@ -59,9 +65,10 @@ def main() -> None:
     os._exit(0)
 
 
-def _answer(frame: Frame, handler: Handler, replies: BinaryIO) -> None:
+def _answer(frame: Frame, handler: Handler, replies: BinaryIO) -> bool:
+    """Answer a request, and return whether it was the last one."""
     cpu_s, slow_cpu_s = cast(list[int], frame.message["cpu_s"])
-    is_slow = False
+    is_slow = is_retired = False
 
     def slow() -> None:
         nonlocal is_slow
@@ -69,16 +76,21 @@ def _answer(frame: Frame, handler: Handler, replies: BinaryIO) -> None:
         _limit_cpu(slow_cpu_s)
         _send(replies, FrameKind.SLOW)
 
+    def retire() -> None:
+        nonlocal is_retired
+        is_retired = True
+
     def part(message: Mapping[str, object], payload: bytes = b"") -> None:
         _send(replies, FrameKind.PART, message, payload)
         if is_slow:
             _limit_cpu(slow_cpu_s)
 
     _limit_cpu(cpu_s)
-    request = Request(cast(dict[str, object], frame.message["body"]), frame.payload, slow, part)
+    request = Request(cast(dict[str, object], frame.message["body"]), frame.payload, slow, part, retire)
     for message, payload in handler(request):
         part(message, payload)
-    _send(replies, FrameKind.END)
+    _send(replies, FrameKind.END, {"retired": is_retired})
+    return is_retired
 
 
 def _next(requests: BinaryIO) -> Frame | None:

@@ -209,8 +209,9 @@ class WorkerPool:
         outcome = lane.worker.receive()
         with self.queue.changed:
             self.queue.deliver(lane.under_way.popleft(), outcome)
-        if lane.worker.is_worn() and not lane.under_way:
+        if lane.worker.is_retired or (lane.worker.is_worn() and not lane.under_way):
             self._discard(lane)
+            self._give_back(lane)
 
     def _start(self, lane: _Lane) -> bool:
         """Start a lane's worker; False when it has nothing to do. Where it fails, its jobs go back into the queue."""

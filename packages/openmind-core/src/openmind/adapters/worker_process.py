@@ -48,6 +48,8 @@ class WorkerProcess:
 
     plan: WorkerPlan
     served: int = 0
+    is_retired: bool = field(default=False, init=False)
+    """Whether it has said that it answers no other request."""
     _process: subprocess.Popen[bytes]
     _folder: Path
     _log: BinaryIO
@@ -131,6 +133,7 @@ class WorkerProcess:
                 slow = limits.slow
                 self._grow_heavy(slow)
             elif frame.kind is FrameKind.END:
+                self.is_retired = frame.message.get("retired") is True
                 break
             else:
                 raise self._died(_told(frame), parts, size)
@@ -288,6 +291,8 @@ def _told(frame: Frame) -> WorkerFailure:
     kind = FailureKind.TOO_BIG if name == "MemoryError" else FailureKind.CRASHED
     if kind is FailureKind.TOO_BIG:
         return WorkerFailure(kind, "there was not enough memory")
+    if name == "Exhausted":  # by what came before, perhaps
+        return WorkerFailure(FailureKind.ENDED, "its process could open no more files")
     said = " ".join(detail.split())
     return WorkerFailure(kind, f"its process broke down{f' (“{said}”)' if said else ''}"[:300])
 
