@@ -111,13 +111,14 @@ class IsolatedReading:
             yield deferral_to_wire(), b""
         except ExtractionFailed as failure:
             _heed_exhaustion(failure.__cause__)
-            if self._fault is None:
+            if not isinstance(failure.reason, FileReason):
+                wrong = TypeError(f"reason of ExtractionFailed is {failure.reason!r}, and has to be FileReason")
+                yield failure_to_wire(self._broken(str(request.message["extractor"]), wrong)), b""
+            elif self._fault is None:
                 yield failure_to_wire(failure), b""
             else:  # not the file's
                 facts = evolve(facts, reason=FileReason.NEEDS_OCR, note=self._fault.told)
                 yield part_to_wire(self._as_far_as_read(facts)), b""
-        except OpenMindError as error:
-            yield failure_to_wire(ExtractionFailed(error.message, reason=FileReason.CRASHED, hint=error.hint)), b""
         except (MemoryError, GeneratorExit):
             raise  # the process is of no more use, or its work not wanted any more
         except BaseException as error:  # noqa: BLE001  parsers raise anything when a file is broken
@@ -136,10 +137,18 @@ class IsolatedReading:
         return ExtractionFailed(told, reason=FileReason.CRASHED)
 
     def _extractor(self, name: str, *, ocr: bool, defer: bool) -> Extractor:
+        """Make an extractor, once.
+
+        Raises:
+            ExtractionFailed: it is not installed, or cannot be made.
+        """
         made = self._extractors.get((name, ocr, defer))
         if made is None:
             engine = (_put_off if defer else self._patient_engine) if ocr and self.config.ocr.enabled else None
-            made = self.registry.build(name, self.config, plugins=self.plugins, ocr=engine)
+            try:
+                made = self.registry.build(name, self.config, plugins=self.plugins, ocr=engine)
+            except OpenMindError as error:
+                raise ExtractionFailed(error.message, reason=FileReason.CRASHED, hint=error.hint) from error
             self._extractors[name, ocr, defer] = made
         return made
 

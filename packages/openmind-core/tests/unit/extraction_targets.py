@@ -15,7 +15,7 @@ from attrs import frozen
 from openmind.adapters.worker_main import Handler
 from openmind.domain.config import ExtractionConfig, OcrConfig
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
-from openmind.domain.errors import ExtractionFailed
+from openmind.domain.errors import ExtractionFailed, StoreFull
 from openmind.domain.files import FileReason
 from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
 from openmind.ports.extractor import Blob, ExtractorInfo
@@ -271,6 +271,22 @@ def _crowded(blob: Blob, tools: ExtractionTools) -> Parts:
     yield Segment(text="room")
 
 
+def _odd(blob: Blob, tools: ExtractionTools) -> Parts:
+    """Go wrong as the file's text tells."""
+    way = blob.read().decode()
+    if way == "full":
+        raise StoreFull("the disk is full")
+    if way == "banana":
+        raise ExtractionFailed("odd", reason=cast(FileReason, "banana"))
+    yield Segment(text="odd", locator=(Place(kind="page", start=way == "true" or 1),))
+    yield DocumentFacts(metadata={"long": 10**5_000})
+
+
+def _one_long(blob: Blob, tools: ExtractionTools) -> Parts:
+    yield Segment(text="short")
+    yield Segment(text="x" * 20_000_001)
+
+
 def _careless(blob: Blob, tools: ExtractionTools) -> Parts:
     """Take what the engine raises for a fault of the file, as far as it is an `Exception`."""
     try:
@@ -297,6 +313,7 @@ WAYS = {
     "pictured": _pictured,
     "read as told": _read_as_told,
     "careless": _careless,
+    "one long": _one_long,
 }
 FOREIGN_WAYS: dict[str, Callable[[Blob, ExtractionTools], Parts]] = {
     "acme": _stumble,
@@ -306,4 +323,5 @@ FOREIGN_WAYS: dict[str, Callable[[Blob, ExtractionTools], Parts]] = {
     "acme-talk": _talk,
     "acme-greedy": _greedy,
     "acme-crowded": _crowded,
+    "acme-odd": _odd,
 }

@@ -317,6 +317,37 @@ def test_endless_text_is_cut_off(make_reader: MakeReader, file: Path) -> None:
     assert facts(outcome).reason is FileReason.PARTIAL
 
 
+def test_one_segment_without_end_is_cut_where_all_text_is(make_reader: MakeReader, file: Path) -> None:
+    reader = make_reader(size=1)
+    reader.limits = lambda size: evolve(limits_for(size), output_bytes=200 * MEGABYTE)
+
+    outcome = read(reader, file, "one long")
+
+    assert [len(text) for text in texts(outcome)] == [5, MAX_TEXT_CHARS - 5]
+    assert facts(outcome).note == "Only the first 20,000,000 characters are searchable"
+
+
+def test_what_only_openmind_may_raise_and_what_is_no_value_names_the_package(
+    reader: ExtractionWorkers, file: Path
+) -> None:
+    told = {
+        "full": "StoreFull: The disk is full",
+        "banana": "TypeError: reason of ExtractionFailed is 'banana'",
+        "true": "TypeError: start of a Place is True",
+    }
+    for way, wrong in told.items():
+        file.write_text(way)
+        outcome = read(reader, file, "acme-odd")
+
+        assert outcome.message.startswith("The extractor “acme-odd” of the package openmind-acme failed: ")
+        assert wrong in outcome.message
+        assert outcome.reason is FileReason.CRASHED
+
+
+def test_a_number_without_end_in_the_metadata_is_told_by_its_size(reader: ExtractionWorkers, file: Path) -> None:
+    assert facts(read(reader, file, "acme-odd")).metadata["long"] == "a number of 16610 bits"
+
+
 def test_what_is_no_regular_file_is_never_opened(reader: ExtractionWorkers, tmp_path: Path, file: Path) -> None:
     os.mkfifo(tmp_path / "pipe.x")
     (tmp_path / "link.x").symlink_to(file)

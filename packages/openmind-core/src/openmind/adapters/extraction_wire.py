@@ -10,10 +10,11 @@ from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import FileReason
 from openmind.domain.recognition import PageNews, PageText
 
-MAX_SEGMENT_CHARS = 20_000_000
+MAX_PAGE_CHARS = 20_000_000
 MAX_LABEL_CHARS = 1_000
 MAX_PLACES = 64
 MAX_DEPTH = 16
+MAX_NUMBER_BITS = 1_024
 MAX_METADATA_ITEMS = 10_000
 MAX_PICTURE_BYTES = 8_000_000
 PICTURE_STARTS = {"image/png": b"\x89PNG\r\n\x1a\n", "image/jpeg": b"\xff\xd8\xff"}
@@ -96,7 +97,7 @@ def _page_text(value: object) -> PageText:
     confidence = _of_type(page.get("confidence"), float, "confidence")
     return PageText(
         name=_text(page, "name", MAX_LABEL_CHARS),
-        text=_text(page, "text", MAX_SEGMENT_CHARS),
+        text=_text(page, "text", MAX_PAGE_CHARS),
         confidence=confidence if math.isfinite(confidence) else 0.0,
         warning=_text(page, "warning", MAX_LABEL_CHARS),
     )
@@ -117,7 +118,7 @@ def part_from_wire(
     """
     if "text" in message:
         return Segment(
-            text=_text(message, "text", MAX_SEGMENT_CHARS),
+            text=_clean(_of_type(message.get("text"), str, "text")),
             locator=_locator(message.get("places")),
             kind=_text(message, "kind", 32),
         )
@@ -233,8 +234,10 @@ def _metadata(value: object) -> dict[str, object]:
 
 def _json_safe(value: object, depth: int) -> object:
     """Make what an extractor says of a document fit for JSON; what has no form there becomes text."""
-    if value is None or isinstance(value, bool | int | str):
+    if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, int):  # nobody reads thousands of digits, and JSON's own reader refuses them
+        return value if value.bit_length() <= MAX_NUMBER_BITS else f"a number of {value.bit_length()} bits"
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if depth and isinstance(value, Mapping):

@@ -126,11 +126,13 @@ class ExtractionWorkers:
             for outcome in outcomes:
                 hand_over()
                 request = asked.popleft()
+                reader = self._named(request.extractor)
                 if (broken := self._broken_engine(request.ticket, outcome.failure)) is not None:
-                    yield _outcome(request.ticket, outcome, broken, recognising=True)
+                    yield _outcome(request.ticket, outcome, broken, recognising=True, reader=reader)
                     continue
                 failure = self._failure(request.extractor, outcome.failure)
-                yield _outcome(request.ticket, outcome, failure, recognising=request.ticket in recognising)
+                is_recognising = request.ticket in recognising
+                yield _outcome(request.ticket, outcome, failure, recognising=is_recognising, reader=reader)
 
     def standing_still(self) -> AbstractContextManager[None]:
         """See the port."""
@@ -159,15 +161,19 @@ class ExtractionWorkers:
         """What a file is told to suffer from when its worker did not finish."""
         if failure is None:
             return None
-        package = self.strangers.get(extractor)
-        if package is None:
+        if extractor not in self.strangers:
             message = f"reading the file was given up: {failure.detail}"
             return ExtractionFailed(message, reason=_REASONS[failure.kind])
-        message = f"the extractor “{extractor}” of the package {package} was given up: {failure.detail}"
+        message = f"{self._named(extractor)} was given up: {failure.detail}"
         # Of an extractor that we know, memory without end says that the file is too big. Of another it says nothing of
         # the file, which is read again when the extractor is mended.
         late = failure.kind is FailureKind.TIMEOUT
         return ExtractionFailed(message, reason=FileReason.TIMEOUT if late else FileReason.CRASHED)
+
+    def _named(self, extractor: str) -> str:
+        """An extractor as the subject of a sentence; one of ours has no name that a person knows."""
+        package = self.strangers.get(extractor)
+        return f"the extractor “{extractor}” of the package {package}" if package else "the reader"
 
     def _broken_engine(self, ticket: int, failure: WorkerFailure | None) -> ExtractionFailed | None:
         """The failure of an OCR engine of another package that took its process along; None where it did not."""
@@ -197,7 +203,9 @@ class ExtractionWorkers:
         return hear
 
 
-def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None, *, recognising: bool) -> ReadOutcome:
+def _outcome(
+    ticket: int, outcome: Outcome, failure: ExtractionFailed | None, *, recognising: bool, reader: str
+) -> ReadOutcome:
     """Gather what a worker sent; what came before a failure is kept and makes the document partial.
 
     Where somebody else ended the worker amid recognition, the pages that it did not come to are for the next run.
@@ -210,7 +218,7 @@ def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None, *,
         try:
             piece = part_from_wire(part.message, part.payload)
         except WireError as error:
-            failure = ExtractionFailed(f"the reader sent what makes no sense: {error}", reason=FileReason.CRASHED)
+            failure = ExtractionFailed(f"{reader} gave what makes no sense: {error}", reason=FileReason.CRASHED)
             break
         if isinstance(piece, Deferred):
             return ReadOutcome(ticket=ticket, reason=FileReason.NEEDS_OCR, deferred=True)
@@ -221,6 +229,7 @@ def _outcome(ticket: int, outcome: Outcome, failure: ExtractionFailed | None, *,
         elif isinstance(piece, ExtractionFailed):
             failure = piece
         elif len(piece.text) > room:
+            segments.append(evolve(piece, text=piece.text[:room]))
             note = f"only the first {MAX_TEXT_CHARS:,} characters are searchable"
             failure = ExtractionFailed(note, reason=FileReason.TOO_BIG)
             break

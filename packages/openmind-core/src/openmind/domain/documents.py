@@ -123,7 +123,8 @@ def check_place(place: object) -> None:
         raise TypeError(f"{place!r} is no place"[:200])
     _check_fields(place)
     for name, number in (("start", place.start), ("end", place.end)):
-        if number is not None and not (isinstance(number, int) and 0 <= number < BEYOND_ALL_FILES):
+        is_whole = isinstance(number, int) and not isinstance(number, bool)
+        if number is not None and not (is_whole and 0 <= number < BEYOND_ALL_FILES):
             raise TypeError(f"{name} of a Place is {number!r}, and has to be a whole number from 1, or None"[:200])
 
 
