@@ -140,6 +140,8 @@ def test_a_provider_that_gives_nonsense_leaves_words_and_says_why(tmp_path: Path
         report = memory.index()
 
         assert any("openmind-acme is broken" in notice for notice in report.notices), report
+        assert not any("follow with the next `openmind index`" in notice for notice in report.notices)
+        assert "Update that package" in report.run.error
         found = memory.search("heron")
         assert [hit.file_name for hit in found.hits] == ["a.txt"]
         assert found.degraded

@@ -153,6 +153,20 @@ def test_what_an_embedder_says_of_itself_is_looked_at(inner: FakeEmbeddings, tol
         _ = embedder.max_input_chars, embedder.profile
 
 
+def test_an_embedder_that_says_it_takes_nothing_is_told_with_a_query_too() -> None:
+    embedder = contained(FakeProvider(embeddings=FakeEmbeddings(max_input_chars=0))).embedder("fake-embedder")
+
+    with pytest.raises(ProviderError, match="package openmind-acme is broken: the longest input"):
+        embedder.embed(["one"], role="query")
+
+
+def test_an_embedder_of_another_provider_cannot_pass_for_the_one_that_comes_with_openmind() -> None:
+    inner = FakeEmbeddings(identity=evolve(FAKE_IDENTITY, provider="builtin"))
+
+    with pytest.raises(ProviderError, match="has the provider “builtin”, which is OpenMind's own"):
+        _ = contained(FakeProvider(embeddings=inner)).embedder("fake-embedder").identity
+
+
 def test_what_is_no_embedder_is_refused_with_what_it_lacks() -> None:
     with pytest.raises(UsageError, match="object is no embedder: it has no identity, max_input_chars, in_process, pro"):
         identity_of(object())

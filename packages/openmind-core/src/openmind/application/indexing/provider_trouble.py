@@ -9,6 +9,13 @@ from openmind.domain.paths import displayable
 from openmind.domain.refused_passages import RefusedPassages
 from openmind.domain.sentences import as_sentence
 
+_WITH_NEXT = "with the next `openmind index`"
+
+
+def _is_broken(error: OpenMindError) -> bool:
+    """Whether a provider failed in a way that no waiting mends, and says what does."""
+    return type(error) is ProviderError and bool(error.hint)
+
 
 @define
 class ProviderTrouble:
@@ -23,7 +30,7 @@ class ProviderTrouble:
     def _when(self, error: OpenMindError) -> str:
         """A background job waits for its provider; a run in the foreground ends without it."""
         if isinstance(error, ProviderUnauthorized) or not self.log.run.job_id:
-            return "with the next `openmind index`"
+            return "with the first `openmind index` after that is mended" if _is_broken(error) else _WITH_NEXT
         return "once it answers again"
 
     def chosen_otherwise(self, sentence: str, failed: ProviderError | None) -> None:
@@ -51,6 +58,6 @@ class ProviderTrouble:
     def _remember(self, sentence: str, error: OpenMindError | None) -> None:
         if self.first:
             return
-        self.first = sentence
+        self.first = f"{as_sentence(sentence)} {error.hint}".strip() if error and _is_broken(error) else sentence
         if isinstance(error, ProviderUnauthorized):
             self.first, self.needs_person = f"{as_sentence(error.message)} {error.hint}".strip(), True

@@ -8,6 +8,7 @@ from typing import Self, TypeVar
 
 from attrs import define, evolve, field, frozen
 
+from openmind.application.models.embedders import BUILTIN
 from openmind.application.prints import prints_apart
 from openmind.domain.embedder_faults import fault_of_identity, fault_of_longest_input, fault_of_profile
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
@@ -189,6 +190,8 @@ class ContainedEmbeddings:
         with self.blame.taken():
             told = self.blame.expect(self.inner.identity, EmbedderIdentity, "the identity of its embedder")
             self.blame.refuse(fault_of_identity(told))
+            if told.provider == BUILTIN != self.blame.provider:
+                self.blame.refuse(f"the identity of its embedder has the provider “{BUILTIN}”, which is OpenMind's own")
             return evolve(told, provider=self.blame.provider, model=self.key)
 
     @property
@@ -211,7 +214,8 @@ class ContainedEmbeddings:
             return profile
 
     def embed(self, texts: Sequence[str], *, role: EmbeddingRole) -> Vectors:
-        dimension = self.identity.dimension
+        # What it says of itself is looked at with a query, too: a search then says why there are no vectors.
+        dimension, _ = self.identity.dimension, self.max_input_chars
         try:
             with self.blame.taken():
                 vectors = self.blame.expect(self.inner.embed(texts, role=role), Vectors, "what its embedder gives")
