@@ -226,3 +226,41 @@ def test_the_same_plugins_may_serve_with_an_own_embedder_again(tmp_path: Path) -
     for _ in range(2):
         with open_memory(tmp_path / "home", plugins=plugins, embedder=own) as memory:
             assert memory.models.configured_name == own.identity.provider
+
+
+class Unclosable:
+    """Storage that works, and raises when it was closed."""
+
+    def __init__(self, inner: Storage) -> None:
+        self._inner = inner
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._inner, name)
+
+    def close(self) -> None:
+        self._inner.close()
+        raise RuntimeError("the door is stuck")
+
+
+def test_storage_that_cannot_be_closed_costs_no_result_and_stands_in_the_log(tmp_path: Path) -> None:
+    home, notes = tmp_path / "home", tmp_path / "notes"
+    notes.mkdir()
+    (notes / "a.txt").write_text("The heron stands in the pond.")
+    with open_memory(home):
+        pass
+    (home / "config.toml").write_text('[storage]\nname = "acme"\n')
+    plugins = load_plugins()
+    plugins.stores.let_in("acme", "openmind-acme")
+    local = plugins.stores.find("local")
+    plugins.stores.add("acme", lambda home: Unclosable(local(home)))
+
+    with open_memory(home, plugins=plugins) as memory:
+        memory.sources.add(str(notes))
+        memory.index()
+        found = memory.search("heron")
+
+    assert [hit.file_name for hit in found.hits] == ["a.txt"]
+    assert (
+        '"storage.not_closed", "store": "acme", "raised": "RuntimeError"'
+        in (home / "logs" / "openmind.log").read_text()
+    )

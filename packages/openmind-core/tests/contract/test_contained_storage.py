@@ -111,6 +111,11 @@ def test_errors_that_storage_is_to_raise_pass(broken: Callable[..., Storage]) ->
     assert caught.value is busy
 
 
+def test_ctrl_c_passes_storage_and_tells_which_one(broken: Callable[..., Storage]) -> None:
+    with pytest.raises(KeyboardInterrupt, match="Interrupted while the store “acme” of openmind-acme was waited for"):
+        broken("examine", failing(KeyboardInterrupt())).examine()
+
+
 def test_what_is_no_storage_is_refused_when_it_is_made(tmp_path: Path) -> None:
     registry = StoreRegistry()
     registry.let_in("acme", "openmind-acme")

@@ -156,7 +156,8 @@ class Assembly:
         try:
             storage.close()
         except PluginError as error:
-            self.journal().note("storage.not_closed", store=self.config.storage.name, why=error.message)
+            raised = type(error.__cause__ or error).__name__
+            self.journal().note("storage.not_closed", store=self.config.storage.name, raised=raised)
 
     def _sources(self, storage: Storage, jobs: JobService, launcher: SubprocessJobLauncher) -> SourceService:
         return SourceService(

@@ -61,8 +61,12 @@ class _Blame:
         try:
             with prints_apart():
                 yield
-        except (OpenMindError, KeyboardInterrupt):
+        except OpenMindError:
             raise
+        except KeyboardInterrupt as interrupt:
+            if interrupt is own:
+                raise
+            raise KeyboardInterrupt(f"Interrupted while {self.whom} was waited for") from interrupt
         except BaseException as error:
             if error is own:
                 raise
