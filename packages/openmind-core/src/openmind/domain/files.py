@@ -107,7 +107,10 @@ _BY_URGENCY = (
     FileReason.EMPTY,
     FileReason.OK,
 )
-_ONCE_MORE = "`openmind index --retry` tries once more. If that is in vain, save it in another format."
+_ONCE_MORE = (
+    "`openmind index --retry` tries once more. If that is in vain, update the package that is named, or save the file "
+    "in another format."
+)
 _HINTS = {
     FileReason.PARTIAL: (
         "The note says what is missing: divide what is too long, save again what is broken. Where recognition was off, "
