@@ -17,9 +17,11 @@ settings.load_profile("same")
 
 
 def pytest_configure() -> None:
-    """Take Ctrl-C again where a shell left it out, as for commands in the background: children would never get it."""
+    """Take the signals again that a shell or `nohup` left out, as for commands in the background."""
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
