@@ -5,7 +5,7 @@ contained in turn where it is a part of storage itself: a session, a view, an it
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from inspect import getattr_static
 from pathlib import Path
@@ -14,9 +14,8 @@ from typing import cast, get_args, get_origin, get_type_hints
 
 from attrs import frozen
 
-from openmind.application.prints import prints_apart
-from openmind.domain.errors import OpenMindError, PluginError
-from openmind.domain.foreign_errors import named
+from openmind.application.blame import blamed
+from openmind.domain.errors import PluginError
 from openmind.domain.plugins import OURS, THIS_PROGRAM
 from openmind.plugins.registries import StoreRegistry
 from openmind.ports.storage import Storage
@@ -55,22 +54,9 @@ class _Blame:
 
     whom: str
 
-    @contextmanager
-    def taken(self, what: str, own: BaseException | None = None) -> Iterator[None]:
+    def taken(self, what: str, own: BaseException | None = None) -> AbstractContextManager[None]:
         """Let OpenMind's own errors, Ctrl-C and `own` pass; any other is a `PluginError`."""
-        try:
-            with prints_apart():
-                yield
-        except OpenMindError:
-            raise
-        except KeyboardInterrupt as interrupt:
-            if interrupt is own:
-                raise
-            raise KeyboardInterrupt(f"Interrupted while {self.whom} was waited for") from interrupt
-        except BaseException as error:
-            if error is own:
-                raise
-            raise self.error(f"{what} raised {named(error)}") from error
+        return blamed(self.whom, self.error, what=what, own=own)
 
     def error(self, told: str) -> PluginError:
         return PluginError(

@@ -1,18 +1,17 @@
 """Providers of other packages, contained: whatever they do wrong is an error that names them, and harms nothing."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from inspect import isgenerator
 from math import hypot
 from typing import Self, TypeVar
 
 from attrs import define, evolve, field, frozen
 
+from openmind.application.blame import blamed
 from openmind.application.models.embedders import BUILTIN
-from openmind.application.prints import prints_apart
 from openmind.domain.embedder_faults import fault_of_identity, fault_of_longest_input, fault_of_profile
 from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
-from openmind.domain.foreign_errors import named
 from openmind.domain.models import (
     EmbedderIdentity,
     EmbeddingRole,
@@ -42,19 +41,9 @@ class Blame:
     provider: str
     package: str
 
-    @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Let OpenMind's own errors and Ctrl-C pass; any other is a `ProviderError`. Prints go to standard error."""
-        try:
-            with prints_apart():
-                yield
-        except OpenMindError:
-            raise
-        except KeyboardInterrupt as interrupt:
-            whom = provider_of(self.provider, self.package)
-            raise KeyboardInterrupt(f"Interrupted while {whom} was waited for") from interrupt
-        except BaseException as error:  # what is written in Rust panics beside `Exception`
-            raise self.error(f"it raised {named(error)}") from error
+    def taken(self) -> AbstractContextManager[None]:
+        """Let OpenMind's own errors and Ctrl-C pass; any other is a `ProviderError`."""
+        return blamed(provider_of(self.provider, self.package), self.error)
 
     def error(self, told: str) -> ProviderError:
         if self.package == THIS_PROGRAM:
