@@ -9,8 +9,10 @@ from litestar import Litestar, Router
 from litestar.di import NamedDependency, Provide
 from litestar.params import SkipValidation
 from litestar.types import ControllerRouterHandler
+from openmind.application.lookout import Lookout, Wait
 from openmind.application.memory import OpenMind
 from openmind.domain.foreign_errors import named
+from openmind.domain.plugins import plugin_of
 from openmind.live import LiveMemory
 from openmind.plugins.registries import Registered
 
@@ -28,13 +30,23 @@ class Extensions:
     """A sentence for each that cannot be served."""
 
 
-def load_extensions(entries: Mapping[str, Registered[str]], dependencies: Mapping[str, Provide]) -> Extensions:
-    """Import what was registered. Each is tried in an application of its own, so that it cannot spoil ours."""
+def load_extensions(
+    entries: Mapping[str, Registered[str]], dependencies: Mapping[str, Provide], lookout: Lookout | None = None
+) -> Extensions:
+    """Import what was registered. Each is tried in an application of its own, so that it cannot spoil ours.
+
+    Args:
+        entries: the routers, as they were registered.
+        dependencies: what handlers may ask for.
+        lookout: tells of those that take long.
+    """
     routers, broken = list[Router](), list[str]()
+    watching = lookout or Lookout()
     for entry in entries.values():
         try:
-            router = _router(entry)
-            Litestar([router], dependencies=dict(dependencies), openapi_config=None, logging_config=None)
+            with watching.over(_wait(entry)):
+                router = _router(entry)
+                Litestar([router], dependencies=dict(dependencies), openapi_config=None, logging_config=None)
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
@@ -44,6 +56,11 @@ def load_extensions(entries: Mapping[str, Registered[str]], dependencies: Mappin
         else:
             routers.append(router)
     return Extensions(routers=tuple(routers), broken=tuple(broken))
+
+
+def _wait(entry: Registered[str]) -> Wait:
+    whom = plugin_of(entry.plugin, entry.distribution)
+    return Wait(whom, f"the import of its routes “{entry.name}”", entry.plugin)
 
 
 def _router(entry: Registered[str]) -> Router:

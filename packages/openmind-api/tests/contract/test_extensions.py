@@ -8,8 +8,12 @@ import msgspec
 import pytest
 from litestar import Response, Router, get, post
 from litestar.params import JSONBody, Parameter
+from openmind.application.lookout import Wait
 from openmind.domain.errors import UsageError
+from openmind.plugins.registries import Registered
+from openmind.testing.fakes.hanging import Hanging
 from openmind_api.bodies import StrictBody
+from openmind_api.extensions import load_extensions
 from openmind_api.injected import Memory
 
 
@@ -70,6 +74,19 @@ def acme(monkeypatch) -> ModuleType:
     module.nothing = 7
     monkeypatch.setitem(sys.modules, "acme_routes", module)
     return module
+
+
+def test_routes_that_hang_at_their_import_are_told(tmp_path, monkeypatch) -> None:
+    night = Hanging()
+    monkeypatch.setitem(sys.modules, "night", night)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "routes_that_hang.py").write_text("import night\nnight.hang()\nrouter = 7\n")
+    entry = Registered("acme", "routes_that_hang:router", "openmind-acme", "tune")
+
+    load_extensions({"acme": entry}, {}, night.lookout())
+
+    whom = "the plugin “tune” of the package openmind-acme"
+    assert night.said == [Wait(whom, "the import of its routes “acme”", "tune").told]
 
 
 def test_a_router_is_served_below_its_name(world, acme) -> None:

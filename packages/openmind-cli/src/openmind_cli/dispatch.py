@@ -2,13 +2,16 @@
 
 import importlib
 from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import nullcontext
 from importlib.metadata import version
 from typing import cast
 
 from cyclopts import App, CycloptsError, RepeatArgumentError, UnknownOptionError, UnusedCliTokensError
+from openmind.application.lookout import Lookout, Wait
 from openmind.domain.errors import OpenMindError, PluginError, UsageError
 from openmind.domain.foreign_errors import named as named_error
 from openmind.domain.foreign_errors import words_of
+from openmind.domain.plugins import OURS, plugin_of
 from openmind.installed import installed_plugins
 from openmind.plugins.registries import CommandEntry, Registered
 
@@ -27,8 +30,17 @@ def plugin_commands() -> Strangers:
     return {name: entry for name, entry in installed_plugins().commands.entries.items() if name not in OWN}
 
 
-def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plugin_commands) -> int:
+def dispatch(
+    arguments: list[str],
+    find_strangers: Callable[[], Strangers] = plugin_commands,
+    lookout: Callable[[], Lookout] = Lookout,
+) -> int:
     """Run a command.
+
+    Args:
+        arguments: those of the command line.
+        find_strangers: finds the commands of other packages.
+        lookout: makes what tells when the import of one takes long.
 
     Raises:
         UsageError: the arguments make no sense.
@@ -40,7 +52,7 @@ def dispatch(arguments: list[str], find_strangers: Callable[[], Strangers] = plu
     # The commands of OpenMind itself are known without asking the plugins, which takes longer than some of them run.
     strangers = {} if named in OWN else find_strangers()
     if named is not None and named not in OWN:
-        _check_command(named, strangers)
+        _check_command(named, strangers, lookout)
     app = build_app(strangers)
     try:
         code = app(arguments, print_error=False, exit_on_error=False, result_action="return_value")
@@ -104,13 +116,15 @@ def build_app(strangers: Strangers) -> App:
     return app
 
 
-def _check_command(name: str, strangers: Strangers) -> None:
+def _check_command(name: str, strangers: Strangers, lookout: Callable[[], Lookout]) -> None:
     entry = strangers.get(name)
     if entry is None:
         raise UsageError(f"There is no command “{name}”", hint=_did_you_mean(name, [*OWN, *strangers]))
     module, _, attribute = entry.value.target.partition(":")
+    wait = Wait(plugin_of(entry.plugin, entry.distribution), f"the import of its command “{name}”", entry.plugin)
     try:
-        getattr(importlib.import_module(module), attribute)
+        with nullcontext() if entry.distribution in OURS else lookout().over(wait):
+            getattr(importlib.import_module(module), attribute)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

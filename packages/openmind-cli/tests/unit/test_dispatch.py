@@ -6,9 +6,11 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
+from openmind.application.lookout import Wait
 from openmind.domain.errors import PluginError, UsageError
 from openmind.plugins.manager import load_plugins
 from openmind.plugins.registries import CommandEntry, Registered
+from openmind.testing.fakes.hanging import Hanging
 from openmind_cli.commands import COMMANDS
 from openmind_cli.dispatch import Strangers, dispatch
 from openmind_cli.failures import failure_object
@@ -16,6 +18,20 @@ from openmind_cli.failures import failure_object
 
 def stranger(target: str, name: str = "acme") -> Strangers:
     return {name: Registered(name, CommandEntry(target=target, help="Does what Acme does."), "openmind-acme")}
+
+
+def test_a_command_that_hangs_at_its_import_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    night = Hanging()
+    monkeypatch.setitem(sys.modules, "night", night)  # type: ignore[arg-type]  # anything can be imported
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "command_that_hangs.py").write_text("import night\nnight.hang()\ndef run() -> int:\n    return 4\n")
+    entry = CommandEntry(target="command_that_hangs:run", help="Hangs.")
+
+    code = dispatch(["acme"], lambda: {"acme": Registered("acme", entry, "openmind-acme", "tune")}, night.lookout)
+
+    assert code == 4
+    whom = "the plugin “tune” of the package openmind-acme"
+    assert night.said == [Wait(whom, "the import of its command “acme”", "tune").told]
 
 
 def none() -> Strangers:

@@ -4,11 +4,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from openmind.application.lookout import Wait
 from openmind.bootstrap.contained_storage import contained_storage, open_storage
 from openmind.domain.errors import OpenMindError, PluginError, StoreBusy
 from openmind.plugins.registries import StoreRegistry
 from openmind.ports.storage import Storage
 from openmind.testing.contracts.storage import StorageContract
+from openmind.testing.fakes.hanging import Hanging
 from openmind.testing.fakes.storage import MemoryStorages
 
 
@@ -123,3 +125,33 @@ def test_what_is_no_storage_is_refused_when_it_is_made(tmp_path: Path) -> None:
 
     with pytest.raises(PluginError, match="its factory gives NoneType, which has no “archive”"):
         open_storage(registry, "acme", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "use"),
+    [
+        ("examine", "its `examine`", lambda storage: storage.examine()),
+        ("catalog", "its `catalog`", lambda storage: storage.catalog),
+    ],
+)
+def test_storage_that_hangs_is_told_with_the_call_and_the_package(
+    tmp_path: Path, name: str, what: str, use: Callable[[Storage], object]
+) -> None:
+    night = Hanging()
+
+    def hang() -> object:
+        night.hang()
+        raise StoreBusy("it went on")
+
+    storage = contained_storage(
+        Broken(tmp_path, name, hang),  # type: ignore[arg-type]  # it is broken
+        "attic",
+        "openmind-attic",
+        plugin="roof",
+        lookout=night.lookout(),
+    )
+
+    with pytest.raises(StoreBusy):
+        use(storage)
+
+    assert Wait("the store “attic” of openmind-attic", what, "roof").told in night.said

@@ -1,13 +1,15 @@
 """Loading plugins: every kind of broken one is named, and costs nobody else anything."""
 
 import sys
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import pytest
+from openmind.application.lookout import BLOCKED_VARIABLE, Lookout, Wait
 from openmind.domain.errors import PluginError
 from openmind.domain.plugins import PluginReport
-from openmind.plugins.manager import BLOCKED_VARIABLE, Plugins, load_plugins
+from openmind.plugins.manager import Plugins, load_plugins
+from openmind.testing.fakes.hanging import Hanging
 
 HEAD = """
 from openmind.plugins.hookspecs import hookimpl
@@ -230,10 +232,44 @@ def test_one_that_is_blocked_is_not_even_imported(shelf: Shelf, monkeypatch: pyt
 def test_one_that_hangs_at_import_is_named_when_it_is_interrupted(shelf: Shelf) -> None:
     shelf.put("bad", "raise KeyboardInterrupt")  # as Ctrl-C does while it hangs
 
-    with pytest.raises(PluginError, match="while the plugin “bad” was being loaded") as caught:
+    with pytest.raises(
+        KeyboardInterrupt, match="while the plugin “bad” of the package bad was at its import"
+    ) as caught:
         shelf.load()
 
-    assert "OPENMIND_PLUGINS_BLOCKED=bad" in caught.value.hint
+    assert "OPENMIND_PLUGINS_BLOCKED=bad leaves it out" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("import night; night.hang()\n" + GOOD, "its import"),
+        (hook("import night; night.hang()"), "its hook `openmind_register_extractors`"),
+    ],
+)
+def test_one_that_hangs_while_it_is_loaded_is_told_with_what_it_is_at(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch, source: str, what: str
+) -> None:
+    night = Hanging()
+    monkeypatch.setitem(sys.modules, "night", night)  # type: ignore[arg-type]  # anything can be imported
+    shelf.put("slow", source)
+
+    plugins = shelf.load(lookout=night.lookout())
+
+    assert not plugins.broken
+    assert night.said == [Wait("the plugin “slow” of the package slow", what, "slow").told]
+
+
+def test_without_a_plugin_of_another_package_nobody_is_watched_over() -> None:
+    def never(sentence: str) -> None:
+        raise AssertionError(sentence)
+
+    def no_thread(seconds: float) -> None:
+        raise AssertionError("a thread was begun")
+
+    [ours] = [point for point in entry_points(group="openmind") if point.name == "cli"]
+
+    assert not load_plugins((ours,), lookout=Lookout(tell=never, sleep=no_thread)).broken
 
 
 def test_what_a_plugin_prints_while_it_is_loaded_stays_out_of_the_output(

@@ -14,10 +14,11 @@ import pytest
 from attrs import evolve
 from openmind.adapters.framing import FrameError, FrameKind, FrameTooBig, encode, read_frame
 from openmind.adapters.job_queue import JobQueue
-from openmind.adapters.spawning import PIPE_BYTES
+from openmind.adapters.spawning import PIPE_BYTES, environment
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, Part, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.adapters.worker_process import PART_BYTES
+from openmind.application.lookout import BLOCKED_VARIABLE
 from openmind.domain.errors import WorkersUnavailable
 
 HERE = Path(__file__).parent
@@ -344,6 +345,27 @@ def test_the_last_words_are_told(pool: WorkerPool) -> None:
 
     assert outcome.failure is not None
     assert outcome.failure.detail.endswith("libfoo: bad page")
+
+
+def test_what_hangs_before_a_worker_is_ready_is_told_in_its_words(make_pool: MakePool) -> None:
+    pool = make_pool(target="worker_targets:hanging_setup")
+
+    def let_time_pass() -> None:
+        """Let the time of a worker be over as soon as it said something."""
+        for lane in pool._lanes:
+            if lane.worker and lane.worker.last_words():
+                lane.worker._deadline = 0.0
+
+    with pytest.raises(WorkersUnavailable) as caught:
+        list(pool.run([job("echo")], while_waiting=let_time_pass))
+
+    assert "it took too long (“the plugin “acme” is waited for”)" in caught.value.message
+
+
+def test_what_a_person_leaves_out_is_left_out_by_workers_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(BLOCKED_VARIABLE, "acme")
+
+    assert environment(tmp_path)[BLOCKED_VARIABLE] == "acme"
 
 
 def test_an_exception_is_told_and_the_worker_replaced(pool: WorkerPool) -> None:

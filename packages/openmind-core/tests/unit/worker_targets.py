@@ -24,6 +24,14 @@ def late(setup: Mapping[str, object]) -> Handler:
     return obedient(setup)
 
 
+def hanging_setup(setup: Mapping[str, object]) -> Handler:
+    """Say why, and hang."""
+    sys.stderr.write("the plugin “acme” is waited for\n")
+    sys.stderr.flush()
+    time.sleep(3_600)
+    raise AssertionError("nobody ended this process")
+
+
 def broken_setup(setup: Mapping[str, object]) -> Handler:
     raise RuntimeError("no such thing here")
 

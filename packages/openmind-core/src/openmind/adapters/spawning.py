@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from openmind.application.lookout import BLOCKED_VARIABLE
+
 PIPE_BYTES = 1 << 20
 """How far a worker's replies can be ahead of us, where the system lets us say so."""
 
@@ -22,6 +24,7 @@ _KEPT_VARIABLES = {
     "WINDIR",
     "COMSPEC",
     "PATHEXT",
+    BLOCKED_VARIABLE,
 }
 _ONE_THREAD = (
     "OMP_NUM_THREADS",

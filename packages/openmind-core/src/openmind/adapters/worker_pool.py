@@ -223,7 +223,7 @@ class WorkerPool:
         except OSError as error:
             reason = error.strerror or type(error).__name__
         except WorkerDied as died:
-            reason = str(died.outcome.failure and died.outcome.failure.detail)
+            reason = _why(died, lane.worker)
         else:
             lane.failed_starts = 0
             with self.queue.changed:
@@ -282,3 +282,11 @@ class WorkerPool:
                     self._busy.clear()
             for worker in workers:
                 worker.inspect()
+
+
+def _why(died: WorkerDied, worker: WorkerProcess | None) -> str:
+    """Why a worker did not start; what hangs there, such as a plugin, may have been told in its last words."""
+    failure = died.outcome.failure
+    reason = failure.detail if failure else ""
+    words = worker.last_words() if worker and failure and failure.kind is FailureKind.TIMEOUT else ""
+    return f"{reason} (“{words}”)" if words else reason

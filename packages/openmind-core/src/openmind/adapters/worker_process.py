@@ -25,6 +25,7 @@ LOG_TAIL_BYTES = 4_096
 PART_BYTES = 256
 """What holding a part costs beside its content."""
 STARTING_S = 60.0
+MAX_WORDS = 300
 
 Hearing = Callable[[Part], bool]
 """Hears a part as it comes; what it returns True for does not go into the outcome."""
@@ -250,7 +251,7 @@ class WorkerProcess:
         with self._life:
             self._kill(failure)
         code = self._wait()
-        verdict = self._verdict or _read_exit(code, self._last_words())
+        verdict = self._verdict or _read_exit(code, self.last_words()[:200])
         return WorkerDied(Outcome(parts, verdict, size))
 
     def _wait(self) -> int | None:
@@ -271,11 +272,14 @@ class WorkerProcess:
         except (ProcessLookupError, PermissionError):  # it has ended by itself
             pass
 
-    def _last_words(self) -> str:
+    def last_words(self) -> str:
+        """The last line that it wrote, cut at `MAX_WORDS`; empty when there is none, or it was closed."""
+        if self._log.closed:
+            return ""
         size = os.fstat(self._log.fileno()).st_size
         self._log.seek(max(0, size - LOG_TAIL_BYTES))
         lines = self._log.read(LOG_TAIL_BYTES).decode("utf-8", "replace").strip().splitlines()
-        return lines[-1][:200] if lines else ""
+        return lines[-1][:MAX_WORDS] if lines else ""
 
 
 def request_frame(body: Mapping[str, object], payload: bytes, limits: Limits) -> bytes:

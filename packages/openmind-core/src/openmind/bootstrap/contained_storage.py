@@ -5,16 +5,17 @@ contained in turn where it is a part of storage itself: a session, a view, an it
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from inspect import getattr_static
 from pathlib import Path
 from types import TracebackType, UnionType
 from typing import cast, get_args, get_origin, get_type_hints
 
-from attrs import frozen
+from attrs import field, frozen
 
 from openmind.application.blame import blamed
+from openmind.application.lookout import Lookout, Wait
 from openmind.domain.errors import PluginError
 from openmind.domain.plugins import OURS, THIS_PROGRAM
 from openmind.plugins.registries import StoreRegistry
@@ -30,33 +31,52 @@ def open_storage(stores: StoreRegistry, name: str, home: Path) -> Storage:
         ConfigError: it is not installed.
         PluginError: it cannot be made.
     """
-    made, package = stores.build(name, home), stores.registered(name).distribution
-    return made if package in OURS | {THIS_PROGRAM} else contained_storage(made, name, package)
+    found = stores.registered(name)
+    if found.distribution in OURS | {THIS_PROGRAM}:
+        return stores.build(name, home)
+    lookout = Lookout()
+    with lookout.over(Wait(_whom(name, found.distribution), "its factory", found.plugin)):
+        made = stores.build(name, home)
+    return contained_storage(made, name, found.distribution, plugin=found.plugin, lookout=lookout)
 
 
-def contained_storage(storage: Storage, name: str, package: str) -> Storage:
+def contained_storage(
+    storage: Storage, name: str, package: str, *, plugin: str = "", lookout: Lookout | None = None
+) -> Storage:
     """Contain storage.
 
     Args:
         storage: as the package made it.
         name: what it is registered as.
         package: the distribution that registered it.
+        plugin: the plugin that did; by its name it can be left out.
+        lookout: tells of calls that take long.
 
     Raises:
         PluginError: it is none.
     """
-    return cast(Storage, _Blame(f"the store “{name}” of {package}").given(storage, Storage, "its factory"))
+    blame = _Blame(_whom(name, package), plugin or package, lookout or Lookout())
+    return cast(Storage, blame.given(storage, Storage, "its factory"))
+
+
+def _whom(name: str, package: str) -> str:
+    return f"the store “{name}” of {package}"
 
 
 @frozen
 class _Blame:
-    """Turns what a stranger's code raises, and what it gives back, into errors that name it."""
+    """Turns what a stranger's code raises, and what it gives back, into errors that name it; tells when it hangs."""
 
     whom: str
+    plugin: str
+    lookout: Lookout = field(eq=False)
 
-    def taken(self, what: str, own: BaseException | None = None) -> AbstractContextManager[None]:
+    @contextmanager
+    def taken(self, what: str, own: BaseException | None = None) -> Iterator[None]:
         """Let OpenMind's own errors, Ctrl-C and `own` pass; any other is a `PluginError`."""
-        return blamed(self.whom, self.error, what=what, own=own)
+        wait = Wait(self.whom, what, self.plugin)
+        with self.lookout.over(wait, own=own), blamed(self.whom, self.error, what=what, own=own):
+            yield
 
     def error(self, told: str) -> PluginError:
         return PluginError(

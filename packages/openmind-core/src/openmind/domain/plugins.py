@@ -20,6 +20,11 @@ def engine_of(name: str, package: str = "") -> str:
     return _named("OCR engine", name, package)
 
 
+def plugin_of(name: str, package: str) -> str:
+    """Name a plugin in the same way."""
+    return _named("plugin", name, package)
+
+
 def _named(kind: str, name: str, package: str) -> str:
     told = f"the {kind} “{name}”"
     return f"{told} of the package {package}" if package and package not in {*OURS, THIS_PROGRAM} else told

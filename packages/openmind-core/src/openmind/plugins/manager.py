@@ -2,16 +2,18 @@
 
 import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint
 
 import pluggy
 from attrs import evolve, field, frozen
 
+from openmind.application.lookout import BLOCKED_VARIABLE, Lookout, Wait
 from openmind.application.prints import prints_apart
-from openmind.domain.errors import OpenMindError, PluginError
+from openmind.domain.errors import OpenMindError
 from openmind.domain.foreign_errors import named
-from openmind.domain.plugins import OURS, THIS_PROGRAM, HookCall, PluginReport
+from openmind.domain.plugins import OURS, THIS_PROGRAM, HookCall, PluginReport, plugin_of
 from openmind.domain.sentences import as_message
 from openmind.plugins import hookspecs
 from openmind.plugins.implementations import check_implementations
@@ -24,9 +26,6 @@ from openmind.plugins.registries import (
     RouteRegistry,
     StoreRegistry,
 )
-
-BLOCKED_VARIABLE = "OPENMIND_PLUGINS_BLOCKED"
-"""Names of plugins or packages, separated by commas, that are left out."""
 
 
 @frozen(kw_only=True)
@@ -55,14 +54,18 @@ class Plugins:
         }
 
 
-def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Collection[str] = ()) -> Plugins:
+def load_plugins(
+    points: tuple[EntryPoint, ...] | None = None, *, blocked: Collection[str] = (), lookout: Lookout | None = None
+) -> Plugins:
     """Load what is installed in the entry-point group `openmind`: OpenMind's own first, each lot by name.
 
     Args:
         points: the entry points to load instead; for tests.
         blocked: names of plugins, or of their packages, that are left out, beside those of
             `$OPENMIND_PLUGINS_BLOCKED`. Nothing of a blocked plugin is imported.
+        lookout: tells of plugins that take long.
     """
+    watching = lookout or Lookout()
     found, unreadable = installed_points() if points is None else (points, ())
     unwanted = {name.strip() for name in os.environ.get(BLOCKED_VARIABLE, "").split(",")} | set(blocked)
     plugins = Plugins()
@@ -82,7 +85,7 @@ def load_plugins(points: tuple[EntryPoint, ...] | None = None, *, blocked: Colle
         else:
             holders[report.name] = report.distribution
             with prints_apart():
-                reports.append(_load(point, report, plugins))
+                reports.append(_load(point, report, plugins, watching))
     for registry in plugins.by_hook().values():
         registry.let_in("", THIS_PROGRAM)
     return evolve(plugins, reports=tuple(sorted(reports, key=lambda report: report.name)))
@@ -95,25 +98,21 @@ def _taken(name: str, holder: str) -> str:
     )
 
 
-def _load(point: EntryPoint, report: PluginReport, plugins: Plugins) -> PluginReport:
+def _load(point: EntryPoint, report: PluginReport, plugins: Plugins, lookout: Lookout) -> PluginReport:
     """Load one plugin with a manager of its own, so that what it does wrong stays with it."""
     started = time.process_time()
     try:
-        module = point.load()
+        with _waited_for(report, "its import", lookout):
+            module = point.load()
         imported = (time.process_time() - started) * 1000
         check_implementations(module)
         manager = pluggy.PluginManager(hookspecs.GROUP)
         manager.add_hookspecs(hookspecs)
         manager.register(module, name=point.name)
         manager.check_pending()
-        return evolve(report, import_milliseconds=imported, calls=_register(manager, plugins, report))
-    except KeyboardInterrupt as interrupt:
-        if report.distribution in OURS:
-            raise
-        raise PluginError(
-            f"interrupted while the plugin “{report.name}” was being loaded",
-            hint=f"If it hangs, set {BLOCKED_VARIABLE}={report.name} to leave it out.",
-        ) from interrupt
+        return evolve(report, import_milliseconds=imported, calls=_register(manager, plugins, report, lookout))
+    except KeyboardInterrupt:
+        raise
     except OpenMindError as error:
         told = error.message
     except BaseException as error:  # noqa: BLE001  a stranger's code: whatever it raises is its report
@@ -123,7 +122,9 @@ def _load(point: EntryPoint, report: PluginReport, plugins: Plugins) -> PluginRe
     return evolve(report, error=told)
 
 
-def _register(manager: pluggy.PluginManager, plugins: Plugins, report: PluginReport) -> tuple[HookCall, ...]:
+def _register(
+    manager: pluggy.PluginManager, plugins: Plugins, report: PluginReport, lookout: Lookout
+) -> tuple[HookCall, ...]:
     """Call the hooks that a plugin has."""
     calls = []
     for name, registry in plugins.by_hook().items():
@@ -132,7 +133,18 @@ def _register(manager: pluggy.PluginManager, plugins: Plugins, report: PluginRep
             continue
         started = time.process_time()
         registry.let_in(report.name, report.distribution)
-        hook(registry=registry)
+        with _waited_for(report, f"its hook `{name}`", lookout):
+            hook(registry=registry)
         spent = (time.process_time() - started) * 1000
         calls.append(HookCall(hook=name, added=registry.added_by(report.name), milliseconds=spent))
     return tuple(calls)
+
+
+@contextmanager
+def _waited_for(report: PluginReport, what: str, lookout: Lookout) -> Iterator[None]:
+    """Say who is waited for when a plugin of another package takes long, and at Ctrl-C."""
+    if report.distribution in OURS:
+        yield
+        return
+    with lookout.over(Wait(plugin_of(report.name, report.distribution), what, report.name)):
+        yield
