@@ -15,6 +15,7 @@ from openmind_api.errors import BugSink, exception_handlers
 from openmind_api.extensions import Extensions, load_extensions
 from openmind_api.gate import MAX_BODY_BYTES
 from openmind_api.job_events import JobWatch
+from openmind_api.json_reply import JsonReply
 from openmind_api.parameters import only_known_parameters
 from openmind_api.routes import docs, documents, indexing, models, searching, sources, system
 from openmind_api.routes.docs import Documentation
@@ -79,7 +80,8 @@ def private_routes() -> Router:
     return Router(
         PREFIX,
         route_handlers=[route for module in modules for route in module.ROUTES],
-        guards=[only_known_parameters],
+        before_request=only_known_parameters,
+        response_class=JsonReply,
         security=[{"bearer": []}],
     )
 

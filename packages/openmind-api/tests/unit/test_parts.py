@@ -187,6 +187,19 @@ def test_a_log_that_was_deleted_is_begun_anew(tmp_path) -> None:
     assert [json.loads(line)["message"] for line in path.read_text("utf-8").splitlines()] == ["two", "three"]
 
 
+def test_a_log_in_whose_place_another_file_was_put_goes_on_there(tmp_path) -> None:
+    path, other = tmp_path / "api.jsonl", tmp_path / "other"
+    log = ServerLog(path)
+    log.warning("one")
+    other.write_text("")
+    other.replace(path)
+
+    log.warning("two")
+    log.close()
+
+    assert [json.loads(line)["message"] for line in path.read_text("utf-8").splitlines()] == ["two"]
+
+
 def test_that_the_log_cannot_be_written_is_told_once_until_it_can_be_again(tmp_path) -> None:
     told: list[str] = []
     folder = tmp_path / "logs"

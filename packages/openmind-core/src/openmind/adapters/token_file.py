@@ -12,7 +12,7 @@ from pathlib import Path
 from attrs import frozen
 
 from openmind.adapters.atomic import sync_folder
-from openmind.domain.errors import HomeError, HomeUnusable
+from openmind.domain.errors import HomeUnusable
 
 MIN_CHARS = 32
 MAX_BYTES = 4_096
@@ -72,14 +72,17 @@ class TokenFile:
         Raises:
             HomeUnusable: it is a link, belongs to or can be read by others, or holds no token.
         """
-        with _told(self.path):
+        try:
+            number = os.open(self.path, os.O_RDONLY | _NO_FOLLOW | _NO_WAIT)
             try:
-                number = os.open(self.path, os.O_RDONLY | _NO_FOLLOW | _NO_WAIT)
-            except FileNotFoundError:
-                return None
-            with os.fdopen(number, "rb") as file:
                 self._check(os.fstat(number))
-                data = file.read(MAX_BYTES)
+                data = os.read(number, MAX_BYTES)
+            finally:
+                os.close(number)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unusable(self.path, error) from error
         token = data.decode("utf-8", "replace").strip()
         if not _TOKEN.fullmatch(token):
             raise HomeUnusable(f"{self.path} holds no token", hint=ROTATE)
@@ -124,11 +127,13 @@ def _told(path: Path) -> Iterator[None]:
     """Translate what the file system says."""
     try:
         yield
-    except HomeError:
-        raise
     except OSError as error:
-        if error.errno in {errno.ELOOP, errno.EMLINK}:
-            raise HomeUnusable(f"{path} is a link", hint=ROTATE) from error
-        full = error.errno in {errno.ENOSPC, errno.EDQUOT}
-        hint = "Free some disk space, and try again." if full else "Check the permissions of its folder."
-        raise HomeUnusable(f"{path} cannot be used: {error.strerror or error}", hint=hint) from error
+        raise _unusable(path, error) from error
+
+
+def _unusable(path: Path, error: OSError) -> HomeUnusable:
+    if error.errno in {errno.ELOOP, errno.EMLINK}:
+        return HomeUnusable(f"{path} is a link", hint=ROTATE)
+    full = error.errno in {errno.ENOSPC, errno.EDQUOT}
+    hint = "Free some disk space, and try again." if full else "Check the permissions of its folder."
+    return HomeUnusable(f"{path} cannot be used: {error.strerror or error}", hint=hint)
