@@ -150,12 +150,15 @@ def test_the_share_of_a_term_is_about_right(store: LanceChunkStore) -> None:
     assert shares == pytest.approx((1.0, 10 / 3_000, 0.0), abs=0.01)
 
 
-def test_rows_are_fetched_by_key_and_copied_in_order(store: LanceChunkStore) -> None:
+def test_passages_are_fetched_by_key_and_rows_copied_in_order(store: LanceChunkStore) -> None:
     every = {each.key: each for each in every_row()}
     some = random.Random(5).sample(sorted(every), 300)
 
     with store.open(TABLE) as view:
-        assert view.rows(some, vectors=True) == {key: every[key] for key in some}
+        found = view.passages(some)
+    assert {key: (one.key, one.text, one.words) for key, one in found.items()} == {
+        key: (key, every[key].text, every[key].words) for key in some
+    }
     wanted = [Generation(n) for n in (2_500, 7, 1_200)]
     assert list(store.read_generations(TABLE, wanted)) == [
         every[key] for key in sorted(every) if key.generation in wanted

@@ -255,10 +255,10 @@ def test_a_view_whose_version_was_cleaned_away_goes_on_with_the_newest(folder: P
         writer.clean(TABLE, older_than_s=0)
 
         found = view.candidates(query)
-        rows = view.rows([candidate.key for candidate in found.words])
+        passages = view.passages([candidate.key for candidate in found.words])
 
     assert {generation for generation, _ in keys(found.words)} == {6}
-    assert len(found.words) == len(rows) == 20
+    assert len(found.words) == len(passages) == 20
 
 
 def test_rows_found_before_a_version_was_cleaned_away_are_fetched_from_the_newest(folder: Path) -> None:
@@ -270,10 +270,10 @@ def test_rows_found_before_a_version_was_cleaned_away_are_fetched_from_the_newes
         writer.merge(TABLE)
         writer.clean(TABLE, older_than_s=0)
 
-        rows = view.rows([candidate.key for candidate in found])
+        passages = view.passages([candidate.key for candidate in found])
 
-    assert sorted(rows) == sorted(candidate.key for candidate in found)
-    assert {each.words for each in rows.values()} == {"alpha w6"}
+    assert sorted(passages) == sorted(candidate.key for candidate in found)
+    assert {each.words for each in passages.values()} == {"alpha w6"}
 
 
 @pytest.mark.parametrize("breaking", [cut, blank, Path.unlink])

@@ -121,4 +121,4 @@ def test_a_search_under_way_goes_on_with_the_caches_that_are_let_go_of(tmp_path:
 
     assert memory.caches() is not first
     assert keys(under_way.candidates(alpha).words) == keys(after.candidates(alpha).words) == [(1, 0)]
-    assert len(under_way.rows([each.key for each in under_way.candidates(alpha).words])) == 1
+    assert len(under_way.passages([each.key for each in under_way.candidates(alpha).words])) == 1

@@ -76,3 +76,15 @@ class ChunkRow:
     @property
     def key(self) -> ChunkKey:
         return ChunkKey(generation=self.generation, file_id=self.file_id, index=self.index)
+
+
+@frozen(kw_only=True)
+class StoredPassage:
+    """What a search reads of a row: a third of its columns, so a third of the time."""
+
+    key: ChunkKey
+    title: str
+    extension: str
+    text: str
+    words: str
+    metadata: str

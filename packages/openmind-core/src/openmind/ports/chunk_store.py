@@ -6,7 +6,7 @@ from typing import Protocol
 
 from attrs import field, frozen
 
-from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.chunks import ChunkKey, ChunkRow, StoredPassage
 from openmind.domain.ids import FileId, Generation, SourceId
 from openmind.domain.index import Visibility
 
@@ -92,8 +92,8 @@ class ChunkView(Protocol):
         """Estimate, for each term, which share of the passages holds it, 0–1."""
         ...
 
-    def rows(self, keys: Collection[ChunkKey], *, vectors: bool = False) -> dict[ChunkKey, ChunkRow]:
-        """Fetch rows; what is not there is left out."""
+    def passages(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, StoredPassage]:
+        """Fetch what a search reads of rows; what is not there is left out."""
         ...
 
     def file_rows(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from attrs import field, frozen
 
 from openmind_stores.hidden_pandas import hidden_pandas
 from openmind_stores.lance.schema import COLUMNS, FLOAT, INTEGER, NULLABLE, STRING, VECTOR, Columns
@@ -10,8 +11,32 @@ from openmind_stores.lance.schema import COLUMNS, FLOAT, INTEGER, NULLABLE, STRI
 with hidden_pandas():
     import pyarrow as pa
 
+Numbers = np.ndarray[tuple[int], np.dtype[np.int64]]
+
 ENCODINGS: Mapping[str, dict[str, str]] = {"id": {"lance-encoding:compression": "zstd"}}
 """Where Lance's own choice takes twice the room. Running text takes more room as zstd."""
+
+
+@frozen
+class FileColumns:
+    """Columns of many rows without a Python object for each value."""
+
+    row_ids: Numbers = field(repr=False)
+    numbers: Sequence[Numbers] = field(repr=False)
+    texts: Sequence[str] = field(repr=False)
+    """The values of the column of text, each once."""
+    text: Numbers = field(repr=False)
+    """For each row the place of its value in `texts`."""
+
+    @classmethod
+    def of(cls, table: "pa.Table", *, row_ids: str, numbers: Sequence[str], text: str) -> "FileColumns":
+        values = table.column(text).combine_chunks().dictionary_encode()
+        return cls(
+            row_ids=table.column(row_ids).to_numpy().astype(np.int64),
+            numbers=[table.column(name).to_numpy() for name in numbers],
+            texts=values.dictionary.to_pylist(),
+            text=values.indices.to_numpy(),
+        )
 
 
 def arrow_schema(dimension: int) -> pa.Schema:

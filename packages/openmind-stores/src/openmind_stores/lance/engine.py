@@ -17,7 +17,7 @@ import numpy as np
 from attrs import field, frozen
 
 from openmind_stores.hidden_pandas import hidden_pandas
-from openmind_stores.lance.columns import arrow_schema, column_to_arrow, unpack, vectors_to_arrow
+from openmind_stores.lance.columns import FileColumns, arrow_schema, column_to_arrow, unpack, vectors_to_arrow
 from openmind_stores.lance.schema import Columns
 
 LOG_LEVEL = "LANCE_LOG"
@@ -223,6 +223,19 @@ class Dataset:
         table = self.native.to_table(columns=list(columns), filter=where, with_row_id=True)
         return table.column(ROW_ID).to_pylist(), unpack(table.drop_columns([ROW_ID]))
 
+    def files(self) -> dict[int, str]:
+        """Name the data file of each fragment. No name is ever used twice, and what such a file holds stays."""
+        return {each.fragment_id: each.metadata.files[0].path for each in self.native.get_fragments()}
+
+    def file_columns(self, file: int, *, numbers: Sequence[str], text: str) -> FileColumns:
+        """Read columns of all rows of one data file that are not deleted, in the order of their ids."""
+        table = self.native.scanner(
+            columns=[*numbers, text],
+            fragments=[each for each in self.native.get_fragments() if each.fragment_id == file],
+            with_row_id=True,
+        ).to_table()
+        return FileColumns.of(table, row_ids=ROW_ID, numbers=numbers, text=text)
+
     def take(self, row_ids: Sequence[int], columns: Sequence[str]) -> Columns:
         """Fetch rows by the ids that a search of this version gave, in that order."""
         return unpack(self.native._take_rows(list(row_ids), list(columns)))
@@ -336,6 +349,11 @@ class Dataset:
         self.native.cleanup_old_versions(
             timedelta(seconds=older_than_s), delete_unverified=True, error_if_tagged_old_versions=False
         )
+
+
+def file_of(row_id: int) -> int:
+    """Say in which data file a row lies: ids are addresses, since the tables ask Lance for no others."""
+    return row_id >> 32
 
 
 def columns_of_file(path: Path, columns: Sequence[str]) -> Iterator[Columns]:

@@ -6,6 +6,7 @@ from threading import Lock
 from attrs import define, field
 
 from openmind_stores.lance.engine import MB, Caches
+from openmind_stores.lance.row_names import RowNames
 from openmind_stores.lance.sample import Samples
 
 WARM_SEARCHES = 16
@@ -25,12 +26,13 @@ def _new_caches() -> Caches:
 
 @define
 class ReadingMemory:
-    """Caches and samples that the searches of a process share. Thread-safe.
+    """Caches, samples and names of rows that the searches of a process share. Thread-safe.
 
     Caches that have grown too much are let go of: searches under way keep theirs until they end.
     """
 
     samples: Samples = field(factory=Samples, init=False)
+    _names: dict[str, RowNames] = field(factory=dict, init=False)
     _make: Callable[[], Caches] = _new_caches
     _caches: Caches | None = field(default=None, init=False)
     _searches: int = field(default=0, init=False)
@@ -44,6 +46,11 @@ class ReadingMemory:
                 self._caches = self._make()
                 self._searches = self._warm_bytes = 0
             return self._caches
+
+    def names(self, table: str) -> RowNames:
+        """Give what is known of the rows of a table."""
+        with self._lock:
+            return self._names.setdefault(table, RowNames())
 
     def searched(self, caches: Caches) -> None:
         """Note that a search with these caches has ended."""

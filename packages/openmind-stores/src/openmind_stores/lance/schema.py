@@ -1,9 +1,9 @@
 """The columns of a chunk table and how a `ChunkRow` lies in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.chunks import ChunkKey, ChunkRow, StoredPassage
 from openmind.domain.ids import FileId, Generation, SourceId
 
 Columns = dict[str, list[object]]
@@ -34,6 +34,10 @@ KEY = ("generation", "file_id", "chunk_index")
 OF_A_ROW = tuple(name for name in COLUMNS if name != "id")
 """What a `ChunkRow` is made of: `id` is for people, and unpacking it takes a third of the time of a row."""
 WITHOUT_VECTOR = tuple(name for name in OF_A_ROW if name != "vector")
+
+
+OF_A_PASSAGE = ("title", "extension", "text", "words", "metadata")
+"""What a `StoredPassage` is made of, besides its key."""
 
 
 def row_id(row: ChunkRow) -> str:
@@ -70,6 +74,15 @@ def to_keys(columns: Columns) -> list[ChunkKey]:
         )
         for generation, file_id, index in zip(*(columns[name] for name in KEY), strict=True)
     ]
+
+
+def to_passages(keys: Iterable[ChunkKey], columns: Columns) -> dict[ChunkKey, StoredPassage]:
+    """Make passages of columns that have their rows in the order of the keys."""
+    values = zip(*(cast("list[str]", columns[name]) for name in OF_A_PASSAGE), strict=True)
+    return {
+        key: StoredPassage(key=key, title=title, extension=extension, text=text, words=words, metadata=metadata)
+        for key, (title, extension, text, words, metadata) in zip(keys, values, strict=True)
+    }
 
 
 def to_rows(columns: Columns) -> list[ChunkRow]:

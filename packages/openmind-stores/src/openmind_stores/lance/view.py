@@ -1,9 +1,9 @@
 """Reading one version of a table."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TypeVar, cast
+from typing import TypeVar
 
-from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.chunks import ChunkKey, ChunkRow, StoredPassage
 from openmind.domain.ids import FileId, Generation
 from openmind.ports.chunk_store import Candidate, CandidateQuery, Candidates, WordsQuery
 
@@ -11,8 +11,9 @@ from openmind_stores.lance.conditions import matching, of_keys, of_rows, quote
 from openmind_stores.lance.engine import Dataset, Scored, all_of, any_of, side_by_side
 from openmind_stores.lance.errors import first_line, is_from_lance, is_lost_file, reading
 from openmind_stores.lance.reading_memory import ReadingMemory
+from openmind_stores.lance.row_names import Name
 from openmind_stores.lance.sample import Sample
-from openmind_stores.lance.schema import KEY, WITHOUT_VECTOR, Columns, to_keys, to_rows
+from openmind_stores.lance.schema import KEY, OF_A_PASSAGE, WITHOUT_VECTOR, to_keys, to_passages, to_rows
 from openmind_stores.lance.table import Table, in_portions
 
 SPARE = 20
@@ -31,7 +32,7 @@ class LanceChunkView:
         self._memory = memory
         self._data = table.open()
         self._row_ids: dict[ChunkKey, int] = {}
-        self._names: dict[int, tuple[ChunkKey, int]] = {}
+        self._names: dict[int, Name] = {}
         """Key and passage of each row that was found so far: a search asks the same view several times."""
         self._reopened = False
 
@@ -45,10 +46,15 @@ class LanceChunkView:
         """Estimate, for each term, which share of the passages holds it."""
         return self._read(lambda data: tuple(self._sample(data).share(data, term) for term in terms))
 
-    def rows(self, keys: Collection[ChunkKey], *, vectors: bool = False) -> dict[ChunkKey, ChunkRow]:
-        """Fetch rows; what is not there is left out."""
-        columns = (*WITHOUT_VECTOR, "vector") if vectors else WITHOUT_VECTOR
-        return {row.key: row for row in to_rows(self._fetch(keys, columns))}
+    def passages(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, StoredPassage]:
+        """Fetch what a search reads of rows; what is not there is left out."""
+        wanted = set(keys)
+
+        def fetch(data: Dataset) -> dict[ChunkKey, StoredPassage]:
+            known = self._rows_of(data, wanted)
+            return to_passages(known, data.take(list(known.values()), OF_A_PASSAGE)) if known else {}
+
+        return self._read(fetch)
 
     def file_rows(
         self, generation: Generation, file_id: FileId, *, start: int = 0, limit: int = 1_000
@@ -90,27 +96,17 @@ class LanceChunkView:
                 raise
             return [], first_line(error)
 
-    def _named(self, data: Dataset, row_ids: Collection[int]) -> Mapping[int, tuple[ChunkKey, int]]:
-        """Fetch key and passage of rows, for both legs at once, and remember them."""
-        ordered = sorted(set(row_ids) - self._names.keys())
-        if ordered:
-            columns = data.take(ordered, (*KEY, "passage"))
-            keys = to_keys(columns)
-            self._row_ids.update(zip(keys, ordered, strict=True))
-            self._names.update(zip(ordered, zip(keys, cast("list[int]", columns["passage"]), strict=True), strict=True))
+    def _named(self, data: Dataset, row_ids: Collection[int]) -> Mapping[int, Name]:
+        """Name rows, for both legs at once, and remember them."""
+        new = set(row_ids) - self._names.keys()
+        if new:
+            found = self._memory.names(self._table.name).of(data, new)
+            self._names.update(found)
+            self._row_ids.update((key, row_id) for row_id, (key, _) in found.items())
         return self._names
 
     def _sample(self, data: Dataset) -> Sample:
         return self._memory.samples.of(self._table.name, data)
-
-    def _fetch(self, keys: Collection[ChunkKey], columns: Sequence[str]) -> Columns:
-        wanted = set(keys)
-
-        def fetch(data: Dataset) -> Columns:
-            known = self._rows_of(data, wanted)
-            return data.take(list(known.values()), columns) if known else {name: [] for name in columns}
-
-        return self._read(fetch)
 
     def _rows_of(self, data: Dataset, wanted: set[ChunkKey]) -> dict[ChunkKey, int]:
         known = {key: self._row_ids[key] for key in wanted if key in self._row_ids}
@@ -161,6 +157,6 @@ def nearest(data: Dataset, wanted: bytes | None, where: str, limit: int) -> Scor
     return data.nearest(wanted, where=where, limit=limit, probes=PROBES)
 
 
-def ranked(rows: Scored, found: Mapping[int, tuple[ChunkKey, int]], limit: int) -> tuple[Candidate, ...]:
+def ranked(rows: Scored, found: Mapping[int, Name], limit: int) -> tuple[Candidate, ...]:
     candidates = [Candidate(key=found[row_id][0], score=score, passage=found[row_id][1]) for row_id, score in rows]
     return tuple(sorted(candidates, key=lambda candidate: (-candidate.score, candidate.key))[:limit])

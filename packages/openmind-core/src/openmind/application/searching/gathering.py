@@ -49,19 +49,16 @@ def _completed(view: ChunkView, query: CandidateQuery, found: Candidates) -> Can
     by_words, by_vectors = _keys(found.words), _keys(found.vectors)
     unread = by_vectors - by_words if len(by_words) >= query.limit else set[ChunkKey]()
     unseen = by_words - by_vectors if len(by_vectors) >= query.limit else set[ChunkKey]()
-    asked = unread | unseen
-    if not asked:
-        return found
-    rest = view.candidates(
-        evolve(
-            query,
-            words=query.words if unread else None,
-            vector=query.vector if unseen else None,
-            filter=ChunkFilter(visible=query.filter.visible, keys=tuple(sorted(asked))),
-            limit=len(asked),
-        )
-    )
-    return evolve(found, words=_merged(found.words, rest.words), vectors=_merged(found.vectors, rest.vectors))
+    words, vectors = found.words, found.vectors
+    if unread:
+        words = _merged(words, view.candidates(evolve(_among(query, unread), vector=None)).words)
+    if unseen:
+        vectors = _merged(vectors, view.candidates(evolve(_among(query, unseen), words=None)).vectors)
+    return evolve(found, words=words, vectors=vectors)
+
+
+def _among(query: CandidateQuery, keys: set[ChunkKey]) -> CandidateQuery:
+    return evolve(query, filter=ChunkFilter(visible=query.filter.visible, keys=tuple(sorted(keys))), limit=len(keys))
 
 
 def _merged(some: Iterable[Candidate], others: Iterable[Candidate]) -> tuple[Candidate, ...]:

@@ -6,7 +6,7 @@ from attrs import evolve, field, frozen
 
 from openmind.application.searching.gathering import gather
 from openmind.application.searching.legs import Legs
-from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.chunks import ChunkKey, StoredPassage
 from openmind.domain.files import FileRecord
 from openmind.domain.headings import headings_of, names_of
 from openmind.domain.ids import FileId, SourceId
@@ -110,15 +110,15 @@ class SnapshotSearch:
         asked = self._weigh(query)
         draft = _arranged(legs.ranked(profile, coverage=1.0), question)
         read = {*(one.key for one in draft), *legs.first(WITNESSES)}
-        there = self.view.rows({*read, *models})
+        there = self.view.passages({*read, *models})
         rows = {key: row for key, row in there.items() if key in read}
         best = max((coverage(asked, row.words) for row in rows.values()), default=0.0)
         anywhere = max((coverage(asked, row.words) for row in there.values()), default=0.0)
         chosen = _arranged(legs.ranked(profile, coverage=anywhere), question)
         if missing := {one.key for one in chosen} - rows.keys():
-            rows |= self.view.rows(missing)
+            rows |= self.view.passages(missing)
         hits = tuple(
-            _hit(one, row, legs.files[row.file_id], query, legs.explain(row.key, coverage(asked, row.words)))
+            _hit(one, row, legs.files[one.key.file_id], query, legs.explain(one.key, coverage(asked, row.words)))
             for one in chosen
             if (row := rows.get(one.key)) is not None
         )
@@ -185,7 +185,7 @@ class SnapshotSearch:
         if legs.words is not None:
             holding: Collection[ChunkKey] = legs.words.keys()
         else:
-            rows = self.view.rows(legs.vectors.keys())
+            rows = self.view.passages(legs.vectors.keys())
             holding = {
                 key for key, row in rows.items() if all(holds_phrase(phrase, row.words) for phrase in query.phrases)
             }
@@ -210,11 +210,11 @@ def _worth_showing(hits: tuple[SearchHit, ...], profile: RetrievalProfile) -> tu
     )
 
 
-def _is_exact(query: AnalysedQuery, rows: Iterable[ChunkRow]) -> bool:
+def _is_exact(query: AnalysedQuery, passages: Iterable[StoredPassage]) -> bool:
     """Whether a phrase or an identifier was met whole. What was found with a phrase in the query holds it."""
     if query.phrases:
         return True
-    return any(f" {identifier} " in f" {row.words} " for row in rows for identifier in query.identifiers)
+    return any(f" {identifier} " in f" {one.words} " for one in passages for identifier in query.identifiers)
 
 
 def _is_prose(query: AnalysedQuery) -> bool:
@@ -222,24 +222,27 @@ def _is_prose(query: AnalysedQuery) -> bool:
     return len(set(query.asked) - quoted) >= PROSE
 
 
-def _hit(ranked: Ranked, row: ChunkRow, file: FileRecord, query: AnalysedQuery, explanation: Explanation) -> SearchHit:
+def _hit(
+    ranked: Ranked, passage: StoredPassage, file: FileRecord, query: AnalysedQuery, explanation: Explanation
+) -> SearchHit:
     """Make a hit: path and name as the catalog has them, the rest as the passage says."""
-    locator, _, metadata = read_metadata(row.metadata)
-    title = file.title or row.title
-    shown, marks = snippet(row.text, query, names=names_of(title, locator), bare=headings_of(locator))
+    key = passage.key
+    locator, _, metadata = read_metadata(passage.metadata)
+    title = file.title or passage.title
+    shown, marks = snippet(passage.text, query, names=names_of(title, locator), bare=headings_of(locator))
     return SearchHit(
-        id=f"{row.file_id}:{row.index}",
-        file_id=row.file_id,
+        id=f"{key.file_id}:{key.index}",
+        file_id=key.file_id,
         source_id=file.source_id,
         score=ranked.score,
         path=ranked.path,
         file_name=name_of(file.path_bytes),
-        extension=row.extension,
+        extension=passage.extension,
         title=title,
         snippet=shown,
         marks=marks,
-        text=row.text,
-        index=row.index,
+        text=passage.text,
+        index=key.index,
         locator=locator,
         metadata=metadata,
         also_at=ranked.also_at,

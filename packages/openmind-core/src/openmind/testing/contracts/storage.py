@@ -258,10 +258,8 @@ def found_in(storage: Storage, snapshot: CatalogReader, term: str, *, limit: int
     where = ChunkFilter(visible=snapshot.visibility(table.id))
     with storage.chunks.open(table.name) as view:
         candidates = view.candidates(CandidateQuery(words=WordsQuery(terms=(term,)), filter=where, limit=limit))
-        rows = view.rows([candidate.key for candidate in candidates.words])
-    files = snapshot.files({each.file_id for each in rows.values()})
+        passages = view.passages([candidate.key for candidate in candidates.words])
+    files = snapshot.files({key.file_id for key in passages})
     return sorted(
-        each.file_id
-        for key, each in rows.items()
-        if each.file_id in files and files[each.file_id].live_generation == key.generation
+        key.file_id for key in passages if key.file_id in files and files[key.file_id].live_generation == key.generation
     )

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from attrs import define, evolve, field, frozen
 
-from openmind.domain.chunks import ChunkKey, ChunkRow
+from openmind.domain.chunks import ChunkKey, ChunkRow, StoredPassage
 from openmind.domain.errors import StoreDamaged, StoreError
 from openmind.domain.ids import FileId, Generation
 from openmind.ports.chunk_store import (
@@ -63,11 +63,10 @@ class MemoryChunkView:
         passages = [set(row.words.split()) for row in self.all_rows]
         return tuple(sum(term in passage for passage in passages) / max(1, len(passages)) for term in terms)
 
-    def rows(self, keys: Collection[ChunkKey], *, vectors: bool = False) -> dict[ChunkKey, ChunkRow]:
-        """Fetch rows."""
+    def passages(self, keys: Collection[ChunkKey]) -> dict[ChunkKey, StoredPassage]:
+        """Fetch what a search reads of rows."""
         wanted = set(keys)
-        found = {row.key: row for row in self.all_rows if row.key in wanted}
-        return found if vectors else {key: without_vector(row) for key, row in found.items()}
+        return {row.key: as_passage(row) for row in self.all_rows if row.key in wanted}
 
     def file_rows(
         self, generation: Generation, file_id: FileId, *, start: int = 0, limit: int = 1_000
@@ -277,6 +276,12 @@ def without_half_characters(row: ChunkRow) -> ChunkRow:
 
 def encodable(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def as_passage(row: ChunkRow) -> StoredPassage:
+    return StoredPassage(
+        key=row.key, title=row.title, extension=row.extension, text=row.text, words=row.words, metadata=row.metadata
+    )
 
 
 def without_vector(row: ChunkRow) -> ChunkRow:

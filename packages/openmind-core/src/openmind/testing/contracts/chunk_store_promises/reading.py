@@ -37,10 +37,10 @@ class ReadingPromises:
             after = view.candidates(query)
 
             assert keys(before.words) == keys(after.words) == [(1, 0), (1, 1)]
-            assert len(view.rows([candidate.key for candidate in after.words])) == 2
+            assert len(view.passages([candidate.key for candidate in after.words])) == 2
         assert keys(ask(store, "alpha").words) == [(2, 0)]
 
-    def test_rows_that_are_not_there_are_left_out(self, store: ChunkStore) -> None:
+    def test_passages_that_are_not_there_are_left_out(self, store: ChunkStore) -> None:
         there = row(1, 1, "alpha", vector=unit(1, 0, 0))
         store.add(TABLE, [row(1, 0, "alpha"), there, row(2, 1, "alpha")])
         lost = [
@@ -50,16 +50,19 @@ class ReadingPromises:
         ]
 
         with store.open(TABLE) as view:
-            assert set(view.rows([*lost, there.key])) == {there.key}
-            assert view.rows([]) == {}
+            assert set(view.passages([*lost, there.key])) == {there.key}
+            assert view.passages([]) == {}
 
-    def test_rows_have_their_vector_only_when_asked_for(self, store: ChunkStore) -> None:
-        there = row(1, 0, "alpha", vector=unit(1, 2, 0))
-        store.add(TABLE, [there, row(1, 1, "alpha")])
+    def test_each_passage_comes_with_its_own_text_in_whatever_order_they_are_asked_for(self, store: ChunkStore) -> None:
+        rows = [row(n, index, f"w{n}{index}") for n in (1, 2, 3) for index in range(3)]
+        store.add(TABLE, rows[4:])
+        store.add(TABLE, rows[:4])
+        asked = [each.key for each in rows[::-2]]
 
         with store.open(TABLE) as view:
-            assert view.rows([there.key])[there.key].vector is None
-            assert view.rows([there.key], vectors=True)[there.key].vector == there.vector
+            assert {key: each.words for key, each in view.passages(asked).items()} == {
+                each.key: each.words for each in rows[::-2]
+            }
 
     def test_the_rows_of_a_file_come_in_order_and_in_pages(self, store: ChunkStore) -> None:
         rows = [row(1, index, f"word{index}", vector=unit(1, 0, 0)) for index in range(10)]

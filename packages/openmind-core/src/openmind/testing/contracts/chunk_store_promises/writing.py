@@ -29,8 +29,10 @@ class WritingPromises:
         store.add(TABLE, [odd, plain])
 
         with store.open(TABLE) as view:
-            assert view.rows([odd.key, plain.key], vectors=True) == {odd.key: odd, plain.key: plain}
-        assert list(store.read_generations(TABLE, [odd.generation])) == [odd]
+            passages = view.passages([odd.key, plain.key])
+        assert (passages[odd.key].text, passages[odd.key].words) == (odd.text, odd.words)
+        assert passages[plain.key].metadata == plain.metadata
+        assert list(store.read_generations(TABLE, [odd.generation, plain.generation])) == [plain, odd]
 
     def test_vectors_come_back_within_half_precision(self, store: ChunkStore) -> None:
         written = struct.pack("<3f", 0.123_456_78, -0.6, 0.790_438_1)
