@@ -209,7 +209,7 @@ query = CandidateQuery(
 with LanceChunkStore(Path(sys.argv[1])).open("chunks") as view:
     found = view.candidates(query)
     view.document_share(terms)
-    assert view.rows([candidate.key for candidate in found.words[:10]])
+    assert view.passages([candidate.key for candidate in found.words[:10]])
 assert "pandas" not in sys.modules and "lancedb" not in sys.modules
 """
 
@@ -293,9 +293,9 @@ def searches(store: LanceChunkStore, rows: int) -> None:
         query = CandidateQuery(words=WordsQuery(terms=terms), vector=vector, filter=ChunkFilter(visible=visible))
         found = [candidate.key for candidate in view.candidates(query).words[:50]]
         report("share of six terms", *[cpu_ms(lambda: view.document_share(terms)) for _ in range(2)])
-        report("50 rows just found", cpu_ms(lambda: view.rows(found)))
+        report("50 rows just found", cpu_ms(lambda: view.passages(found)))
     with store.open(TABLE) as view:
-        report("50 rows by key", cpu_ms(lambda: view.rows(found)))
+        report("50 rows by key", cpu_ms(lambda: view.passages(found)))
     report(f"counts of {rows:,} rows", cpu_ms(lambda: deque(store.counts(TABLE), maxlen=0)))
     fresh = passages.take(10_000)
     store.add(TABLE, fresh)

@@ -37,7 +37,9 @@ def made_rows(first: int, last: int) -> Iterator[ChunkRow]:
 
 @pytest.fixture(scope="module", params=["exact", "indexed"])
 def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LanceChunkStore:
-    policy = UpkeepPolicy(vector_index_rows=8_000 if request.param == "indexed" else 50_000, most_segments=3)
+    policy = UpkeepPolicy(
+        vector_index_rows=8_000 if request.param == "indexed" else 50_000, most_segments=3, loose_vectors=0
+    )
     store = LanceChunkStore(tmp_path_factory.mktemp(request.param), policy=policy)
     for table in (TABLE, "chunks_2"):
         store.create(table, dimension=DIMENSION)

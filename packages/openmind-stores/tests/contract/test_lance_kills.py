@@ -21,7 +21,7 @@ from openmind.testing.contracts.chunk_store_promises.samples import TABLE, count
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.policy import UpkeepPolicy
 
-policy = UpkeepPolicy(most_segments=3, most_tiny_files=3, vector_index_rows=200, rows_per_partition=50)
+policy = UpkeepPolicy(most_segments=3, most_tiny_files=3, vector_index_rows=200, loose_vectors=0, rows_per_partition=50)
 store, generation = LanceChunkStore(Path(sys.argv[1]), policy=policy), int(sys.argv[2])
 while True:
     generation += 1

@@ -34,7 +34,7 @@ def precision(store: LanceChunkStore) -> pa.DataType:
 @pytest.fixture(params=["exact", "indexed"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> LanceChunkStore:
     rows = ROWS // 2 if request.param == "indexed" else 10 * ROWS
-    return LanceChunkStore(tmp_path, policy=UpkeepPolicy(vector_index_rows=rows))
+    return LanceChunkStore(tmp_path, policy=UpkeepPolicy(vector_index_rows=rows, loose_vectors=0))
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from openmind_stores.lance.policy import UpkeepPolicy
 from openmind_stores.lance.schema import to_columns
 from openmind_stores.lance.upkeep import WORDS_INDEX
 
-SMALL = UpkeepPolicy(most_segments=4, vector_index_rows=300, rows_per_partition=50, most_tiny_files=3)
+SMALL = UpkeepPolicy(most_segments=4, vector_index_rows=300, loose_vectors=0, rows_per_partition=50, most_tiny_files=3)
 
 
 def vector(number: int) -> bytes:
@@ -96,8 +96,33 @@ def test_the_vector_index_comes_when_there_are_many_and_follows(store: LanceChun
     assert keys(ask(store, vector=vector(13_003), limit=5).vectors)[0] == (13, 3)
 
 
+def test_a_run_leaves_vectors_outside_the_index_and_takes_them_in_at_its_end(tmp_path: Path) -> None:
+    store = LanceChunkStore(
+        tmp_path, policy=UpkeepPolicy(vector_index_rows=100, loose_vectors=300, rows_per_partition=50)
+    )
+    store.create(TABLE, dimension=8)
+
+    grow(store, 1, 6)
+    assert "vector_idx" not in opened(store).index_names()
+    grow(store, 7, 13)
+    assert (state := opened(store).index_state("vector_idx")).segments == (350,)
+    assert state.unindexed == 300
+    store.merge(TABLE)
+    assert opened(store).index_state("vector_idx").segments == (650,)
+    grow(store, 14, 14)
+    store.merge(TABLE)
+    grow(store, 15, 15)
+    store.merge(TABLE)
+
+    assert (state := opened(store).index_state("vector_idx")).segments == (650, 100)
+    assert state.unindexed == 0
+    assert keys(ask(store, vector=vector(15_003), limit=5).vectors)[0] == (15, 3)
+
+
 def test_a_filter_that_leaves_few_rows_finds_all_of_them_in_the_vector_index(tmp_path: Path) -> None:
-    store = LanceChunkStore(tmp_path, policy=UpkeepPolicy(vector_index_rows=1_000, rows_per_partition=10))
+    store = LanceChunkStore(
+        tmp_path, policy=UpkeepPolicy(vector_index_rows=1_000, loose_vectors=0, rows_per_partition=10)
+    )
     store.create(TABLE, dimension=8)
     store.add(
         TABLE,

@@ -107,9 +107,17 @@ def test_the_vector_index_is_built_when_there_are_many(vectors: int, expected: b
 
 @pytest.mark.parametrize(
     ("segments", "expected"),
-    [((20_000,), False), ((20_000, 20_000), False), ((20_000, 10_000, 10_001), True)],
+    [
+        ((20_000,), False),
+        ((20_000, 9_999), False),
+        ((20_000, 10_000), True),
+        ((90_000, 30_000, 10_000), False),
+        ((20_000, 4_000, 15_000, 1_001), True),
+    ],
 )
-def test_the_vector_index_is_outgrown_when_the_vectors_have_doubled(segments: tuple[int, ...], expected: bool) -> None:
+def test_the_vector_index_is_built_anew_when_vectors_have_doubled_or_all_would_be_joined(
+    segments: tuple[int, ...], expected: bool
+) -> None:
     assert POLICY.is_outgrown(segments) == expected
 
 

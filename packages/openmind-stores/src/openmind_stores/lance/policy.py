@@ -23,8 +23,10 @@ class UpkeepPolicy:
     With twice as many the next two commits are merged, too: 0.6 s more for the 7.2 s that a first run of 37,000
     rows writes and folds."""
     vector_index_rows: int = 20_000
-    """With fewer vectors than that, looking at each of them is fast enough, and exact. Building the index takes 1 to
-    2.5 kB of memory for each row, so a run builds it early, and anew only at its end."""
+    """With fewer vectors than that, looking at each of them is fast enough, and exact."""
+    loose_vectors: int = 50_000
+    """Vectors that a run leaves outside the index until it ends: looking at each of so many takes a search 20 ms, and
+    each segment that is made meanwhile costs all later ones 1 ms. Building takes 1 to 2.5 kB of memory for each row."""
     rows_per_partition: int = 4_096
     """Vectors in a partition of the vector index."""
     text_build_mb: int = 64
@@ -89,8 +91,11 @@ class UpkeepPolicy:
         return vectors >= self.vector_index_rows
 
     def is_outgrown(self, segments: Sequence[int]) -> bool:
-        """Say whether the vector index should be built anew, since the table outgrew its partitions."""
-        return sum(segments) > 2 * segments[0]
+        """Say whether the vector index should be built anew when a run ends.
+
+        The table outgrew its partitions, or all segments would be joined, which takes as long.
+        """
+        return sum(segments) > 2 * segments[0] or 1 < len(segments) == self.newest_to_join(segments)
 
     def vector_segments_to_merge(self, segments: Sequence[int]) -> int:
         """Say with how many segments new vectors are merged: all but the first when there are many, else none."""

@@ -27,13 +27,13 @@ class Upkeep:
 
     def fold(self, data: Dataset) -> None:
         """Take new rows into all indexes as segments of their own; merge segments when there are too many."""
-        self._tend(data)
+        self._tend(data, loose_vectors=self.policy.loose_vectors)
 
     def merge(self, data: Dataset) -> None:
         """Fold what is left, join small files and segments, and do nothing that costs more than it gives."""
-        self._tend(data)
+        self._tend(data, loose_vectors=0)
         self._join_columns(data)
-        self._renew_outgrown(data)
+        self._join_vectors(data)
         self._compact(data)  # last, since only files that share their index segments can be joined
 
     def purge(self, data: Dataset) -> None:
@@ -87,7 +87,7 @@ class Upkeep:
             "extension_idx": lambda data: data.build_scalar_index("extension", "BITMAP", name="extension_idx"),
         }
 
-    def _tend(self, data: Dataset) -> None:
+    def _tend(self, data: Dataset, *, loose_vectors: int) -> None:
         there = data.index_names()
         for name, build in self._wanted().items():
             if name in there:
@@ -95,8 +95,10 @@ class Upkeep:
             else:
                 build(data)
         spare_memory()
-        if VECTOR_INDEX in there or data.count() >= self.policy.vector_index_rows:
-            or_anew(data, VECTOR_INDEX, self._tend_vector_index, self._build_vector_index)
+        if VECTOR_INDEX in there:
+            or_anew(data, VECTOR_INDEX, self._fold_vectors(loose_vectors), self._build_vector_index)
+        elif data.count() > loose_vectors and self.policy.vector_index_is_due(data.count("vector IS NOT NULL")):
+            replace(data, VECTOR_INDEX, self._build_vector_index)
 
     def _fold_words(self, data: Dataset) -> None:
         """Fold new rows, then merge: rows folded and merged at once would lie in the segment side by side, as two."""
@@ -118,14 +120,13 @@ class Upkeep:
 
         return fold
 
-    def _tend_vector_index(self, data: Dataset) -> None:
-        if VECTOR_INDEX not in data.index_names():
-            if self.policy.vector_index_is_due(data.count("vector IS NOT NULL")):
-                self._build_vector_index(data)
-            return
-        state = data.index_state(VECTOR_INDEX)
-        if state.unindexed:
-            data.fold_index(VECTOR_INDEX, merge=self.policy.vector_segments_to_merge(state.segments))
+    def _fold_vectors(self, loose: int) -> Callable[[Dataset], None]:
+        def fold(data: Dataset) -> None:
+            state = data.index_state(VECTOR_INDEX)
+            if state.unindexed > loose:
+                data.fold_index(VECTOR_INDEX, merge=self.policy.vector_segments_to_merge(state.segments))
+
+        return fold
 
     def _join_columns(self, data: Dataset) -> None:
         """Join segments of the indexes that filters ask: a search goes through all of them.
@@ -144,10 +145,18 @@ class Upkeep:
 
         return join
 
-    def _renew_outgrown(self, data: Dataset) -> None:
-        """Build the vector index anew when the table has grown too much; at the end of a run there is memory for it."""
-        if VECTOR_INDEX in data.index_names() and self.policy.is_outgrown(data.index_state(VECTOR_INDEX).segments):
-            replace(data, VECTOR_INDEX, self._build_vector_index)
+    def _join_vectors(self, data: Dataset) -> None:
+        """Join segments of the vector index, or build it anew; at the end of a run there is memory for it."""
+        if VECTOR_INDEX in data.index_names():
+            or_anew(data, VECTOR_INDEX, self._join_vector_segments, self._build_vector_index)
+
+    def _join_vector_segments(self, data: Dataset) -> None:
+        segments = data.index_state(VECTOR_INDEX).segments
+        joined = self.policy.newest_to_join(segments)
+        if self.policy.is_outgrown(segments):
+            self._build_vector_index(data)
+        elif joined > 1:
+            data.fold_index(VECTOR_INDEX, merge=joined)
 
     def _build_words_index(self, data: Dataset) -> None:
         data.build_words_index("words", name=WORDS_INDEX, memory_mb=self.policy.text_build_mb)
