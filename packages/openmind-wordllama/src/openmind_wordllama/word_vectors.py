@@ -8,17 +8,19 @@ by a thousandth (line breaks are not tokens here).
 
 from collections.abc import Iterator, Sequence
 from threading import Lock
+from typing import TYPE_CHECKING
 
 import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 from openmind.domain.errors import ModelNotLoaded
-from safetensors import SafetensorError
-from safetensors.numpy import load_file
-from tokenizers import Tokenizer
-from tokenizers.models import Model
 
 from openmind_wordllama.model_files import ModelFiles
+from openmind_wordllama.model_weights import map_weights
+from openmind_wordllama.word_pieces import BLANK, WordPieces
+
+if TYPE_CHECKING:  # it waits for the first passage
+    from tokenizers.models import Model
 
 Floats = NDArray[np.float32]
 
@@ -32,7 +34,6 @@ SLICE_WORDS = 512
 """Words summed at once. The buffer stays within the processor's cache and is never given back to the system, which
 doubles the speed. It is also where long texts are cut, counted from their own start: so the order of additions,
 and with it every last bit of a vector, depends on the text alone."""
-WORD_START = "▁"
 
 
 @define
@@ -40,7 +41,9 @@ class WordVectors:
     """The loaded model with its cache of words."""
 
     _weights: NDArray[np.float16]
-    _tokens: Model
+    _pieces: WordPieces
+    _files: ModelFiles
+    _tokens: "Model | None" = field(default=None, init=False)
     _rows: dict[str, int] = field(factory=dict, init=False)
     _sums: Floats = field(init=False)
     """Sums of the kept words, then room for one slice of words that are not kept."""
@@ -59,15 +62,13 @@ class WordVectors:
             ModelNotLoaded: the files are damaged, or not those of this model.
         """
         try:
-            weights = load_file(files.weights)["embedding.weight"]
-            tokens = Tokenizer.from_file(str(files.tokenizer)).model
-        except (OSError, KeyError, SafetensorError) as error:
+            weights = map_weights(files.weights)
+            pieces = WordPieces.read(files.tokenizer)
+        except (OSError, ValueError, KeyError, TypeError) as error:
             raise _unusable() from error
-        except Exception as error:
-            raise _unusable() from error
-        if weights.ndim != 2 or weights.shape[1] != DIMENSION or weights.dtype != np.float16:
+        if weights.shape != (len(pieces.ids), DIMENSION):
             raise _unusable()
-        return cls(weights, tokens)
+        return cls(weights, pieces, files)
 
     def embed(self, texts: Sequence[str], *, keep: bool = True) -> bytes:
         """Embed texts into rows of little-endian float32 of unit length.
@@ -77,6 +78,8 @@ class WordVectors:
             keep: whether their words are likely to come again soon, so that their sums are kept.
         """
         vectors = np.zeros((len(texts), DIMENSION), np.float32)
+        if keep:
+            self._tokenizer()
         for rows, starts, words in _slices(texts):
             with self._lock:
                 vectors[rows] += self._sum(words, starts, keep=keep)
@@ -142,10 +145,23 @@ class WordVectors:
                 self._sums[row] += self._weights[ids[at : at + SLICE_WORDS]].astype(np.float32).sum(axis=0)
 
     def _token_ids(self, word: str) -> list[int]:
+        """Cut a word into tokens. The tokenizer is fast, but slow to read: a few short words do without."""
         try:
-            return [token.id for token in self._tokens.tokenize(WORD_START + word)]
+            if self._tokens is None and len(word) <= CACHED_WORD_CHARS:
+                return self._pieces.cut(BLANK + word)
+            return [token.id for token in self._tokenizer().tokenize(BLANK + word)]
         except UnicodeEncodeError:  # a lone surrogate
             return self._token_ids(word.encode("utf-8", "replace").decode())
+
+    def _tokenizer(self) -> "Model":
+        if self._tokens is None:
+            from tokenizers import Tokenizer
+
+            try:
+                self._tokens = Tokenizer.from_file(str(self._files.tokenizer)).model
+            except Exception as error:  # it knows no other kind
+                raise _unusable() from error
+        return self._tokens
 
 
 def _slices(texts: Sequence[str]) -> Iterator[tuple[list[int], list[int], list[str]]]:
