@@ -16,15 +16,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     os.umask(0o077)  # whatever is written from here on is for its owner only
     try:
+        from openmind_cli import brief
+
+        arguments = list(sys.argv[1:] if argv is None else argv)
+        own_process = argv is None  # with arguments given, it is somebody else's
+        is_brief = own_process and not brief.BRIEF.isdisjoint(arguments[:1])
+        if is_brief:
+            brief.begin()
         # Not at the top: worker processes import the main module again and need nothing of the command line.
         from openmind_cli.guard import guarded, wants_json
         from openmind_cli.terminal import keep_output_apart, prepare_streams
 
-        arguments = list(sys.argv[1:] if argv is None else argv)
         prepare_streams()
-        if argv is None and wants_json(arguments):  # with arguments given, the process is somebody else's
+        if own_process and wants_json(arguments):
             keep_output_apart()
-        return guarded(arguments)
+        code = guarded(arguments)
+        if is_brief:
+            brief.end(code)
+        return code
     except KeyboardInterrupt:  # while it started, or for the second time
         print("openmind: Interrupted", file=sys.stderr)
         return 130
