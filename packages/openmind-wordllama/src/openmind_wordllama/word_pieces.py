@@ -9,6 +9,7 @@ two ways to make it the one with the lower ids, and blanks without a letter last
 import json
 import sys
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
@@ -50,7 +51,7 @@ class WordPieces:
         """
         pieces = [piece for character in word for piece in self._begin(character)]
         while len(pieces) > 1:
-            rank, at = min((self.rank(*pair), at) for at, pair in enumerate(zip(pieces, pieces[1:], strict=False)))
+            rank, at = min((self.rank(*pair), at) for at, pair in enumerate(pairwise(pieces)))
             if rank == _NEVER:
                 break
             pieces[at : at + 2] = [pieces[at] + pieces[at + 1]]
