@@ -13,7 +13,7 @@ import psutil
 import pytest
 from openmind.adapters.processes import is_alive, mark_of, this_process
 from openmind.application.jobs.worker import JobWorker, MemoryAtWork
-from openmind.bootstrap.assembly import utc_now
+from openmind.bootstrap.services import utc_now
 from openmind.domain.control import Wish
 from openmind.domain.errors import IndexingBusy
 from openmind.domain.jobs import JobState

@@ -22,7 +22,7 @@ from openmind import OpenMind, open_memory
 from openmind.adapters.processes import mark_of, this_process
 from openmind.application.jobs.worker import JobWorker
 from openmind.bootstrap import open_worker
-from openmind.bootstrap.assembly import utc_now
+from openmind.bootstrap.services import utc_now
 from openmind.domain.errors import JobActive, JobNotFound, OpenMindError
 from openmind.domain.ids import JobId, new_job_id
 from openmind.domain.jobs import IndexJob, IndexReport, IndexRun, JobState, ProcessMark

@@ -11,8 +11,8 @@ from openmind.adapters.serve_lock import server_of
 from openmind.adapters.subprocess_launcher import SubprocessJobLauncher
 from openmind.application.jobs.service import JobService
 from openmind.application.maintenance.uninstalling import UninstallService
-from openmind.bootstrap.assembly import utc_now
 from openmind.bootstrap.contained_storage import open_storage
+from openmind.bootstrap.services import utc_now
 from openmind.configuration import readable_config
 from openmind.plugins.manager import Plugins, load_plugins
 

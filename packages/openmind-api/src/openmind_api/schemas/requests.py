@@ -7,10 +7,11 @@ from typing import Annotated, TypeVar
 
 import msgspec
 from msgspec import Meta
-from openmind.domain.answers import DEFAULT_ASK_LIMIT, MAX_ASK_LIMIT, AskRequest
+from openmind.domain.answers import MAX_ASK_LIMIT, AskRequest
 from openmind.domain.ids import SessionId, SourceId
 from openmind.domain.models import ModelSelection
 from openmind.domain.search import (
+    DEFAULT_ASK_LIMIT,
     DEFAULT_LIMIT,
     DEFAULT_PER_FILE,
     MAX_QUERY_CHARS,

@@ -1,9 +1,10 @@
 """`openmind ask`."""
 
 from openmind import open_memory
-from openmind.domain.answers import DEFAULT_ASK_LIMIT, Answer, AnswerState, AskRequest
+from openmind.domain.answers import Answer, AnswerState, AskRequest
 from openmind.domain.contract import answer_object, hit_object
 from openmind.domain.problems import problem
+from openmind.domain.search import DEFAULT_ASK_LIMIT
 
 from openmind_cli.answering import answered
 from openmind_cli.exit_codes import FAILED, OK

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from threading import Lock
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import attrs
 from attrs import define, field
@@ -13,7 +13,6 @@ from openmind.adapters.notebook_file import NotebookFile
 from openmind.adapters.toml_config import ConfigFile, structure
 from openmind.application.models.contained import Blame, contained
 from openmind.application.models.embedders import Embedders
-from openmind.application.models.service import ModelService
 from openmind.domain.config import Config
 from openmind.domain.errors import OpenMindError, RemoteNotAllowed
 from openmind.domain.models import EmbedderIdentity, ModelSelection, ProviderChoice, ProviderInfo
@@ -22,6 +21,9 @@ from openmind.ports.answer_provider import AnswerProvider
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.image_describer import ImageDescriber
 from openmind.ports.model_provider import ModelProvider
+
+if TYPE_CHECKING:
+    from openmind.application.models.service import ModelService
 
 
 @define(kw_only=True)
@@ -39,8 +41,10 @@ class Providers:
 
     def models(
         self, *, busy: Callable[[], bool], serving: Callable[[], EmbedderIdentity | None] = lambda: None
-    ) -> ModelService:
+    ) -> "ModelService":
         """What the provider offers, and which of it is used."""
+        from openmind.application.models.service import ModelService  # most processes choose no model
+
         return ModelService(
             configured_name=self.config.provider_name,
             selection=self.selection(),

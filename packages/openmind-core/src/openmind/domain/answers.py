@@ -6,9 +6,8 @@ from typing import Literal
 from attrs import field, frozen
 
 from openmind.domain.ids import SessionId
-from openmind.domain.search import SearchFilters, SearchHit
+from openmind.domain.search import DEFAULT_ASK_LIMIT, SearchFilters, SearchHit
 
-DEFAULT_ASK_LIMIT = 5
 MAX_ASK_LIMIT = 20
 
 

@@ -16,6 +16,8 @@ MAX_QUERY_CHARS = 4_000
 """Longer queries are refused: they are pasted by accident, and every term costs time."""
 DEFAULT_PER_FILE = 3
 """Hits of one file in a result, unless asked otherwise."""
+DEFAULT_ASK_LIMIT = 5
+"""Passages that an answer may rest on, unless asked otherwise."""
 
 
 @frozen(kw_only=True)

@@ -4,12 +4,15 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from attrs import define, evolve, field, frozen
 
 from openmind.domain.errors import SessionNotFound
-from openmind.domain.evidence import Turn
 from openmind.domain.ids import SessionId, new_session_id
+
+if TYPE_CHECKING:  # every memory has conversations, and few have turns
+    from openmind.domain.evidence import Turn
 
 IDLE_S = 4 * 60 * 60
 """A conversation is forgotten when nobody spoke in it for this long."""
@@ -24,7 +27,7 @@ class Conversation:
     """A conversation as it was when it was asked for."""
 
     id: SessionId
-    turns: tuple[Turn, ...] = ()
+    turns: "tuple[Turn, ...]" = ()
     continuation: str | None = None
     """What the provider needs to go on; None when it keeps nothing."""
     kept_chars: int = 0
@@ -62,7 +65,7 @@ class Conversations:
             self._keep(conversation)
         return conversation
 
-    def record(self, session_id: SessionId, turn: Turn, *, continuation: str | None, kept_chars: int) -> None:
+    def record(self, session_id: SessionId, turn: "Turn", *, continuation: str | None, kept_chars: int) -> None:
         """Note a turn. Nothing happens when the conversation ended meanwhile."""
         with self._lock:
             if session_id in self._by_id:
