@@ -112,6 +112,9 @@ def test_an_extractor_of_another_package_runs_where_it_can_be_ended_whatever_it_
     assert not isolated["markdown"]
 
 
+IDENTITY = EmbedderIdentity(provider="acme", model="m", dimension=8)
+
+
 class Wrong(FakeEmbeddings):
     """Gives as many vectors as it is told to, of numbers that are none."""
 
@@ -126,8 +129,7 @@ def test_a_provider_that_gives_nonsense_leaves_words_and_says_why(tmp_path: Path
     notes.mkdir()
     (notes / "a.txt").write_text("The heron stands in the pond.")
     plugins = load_plugins()
-    identity = EmbedderIdentity(provider="acme", model="m", dimension=8)
-    embeddings = Wrong(identity=identity, in_process=in_process)
+    embeddings = Wrong(identity=IDENTITY, in_process=in_process)
     plugins.providers.let_in("acme", "openmind-acme")
     plugins.providers.add("acme", lambda _: FakeProvider(embeddings=embeddings))
     home = tmp_path / "home"
@@ -145,6 +147,69 @@ def test_a_provider_that_gives_nonsense_leaves_words_and_says_why(tmp_path: Path
         found = memory.search("heron")
         assert [hit.file_name for hit in found.hits] == ["a.txt"]
         assert found.degraded
+
+
+class Faceless(FakeEmbeddings):
+    """Does not say what it is, or what it takes, as long as its package is broken."""
+
+    broken = True
+
+    @property
+    def identity(self) -> EmbedderIdentity:
+        if self.broken:
+            raise KeyError("model")
+        return IDENTITY
+
+    @identity.setter
+    def identity(self, value: EmbedderIdentity) -> None:
+        pass
+
+
+class Narrow(FakeEmbeddings):
+    """Takes no text at all, as long as its package is broken."""
+
+    broken = True
+
+    @property
+    def max_input_chars(self) -> int:
+        return -1 if self.broken else 1_000
+
+    @max_input_chars.setter
+    def max_input_chars(self, value: int) -> None:
+        pass
+
+
+@pytest.mark.parametrize("kind", [Faceless, Narrow])
+def test_a_search_says_that_a_broken_provider_is_not_in_use_until_it_is_mended(
+    tmp_path: Path, kind: type[Faceless] | type[Narrow]
+) -> None:
+    notes, home = tmp_path / "notes", tmp_path / "home"
+    notes.mkdir()
+    (notes / "a.txt").write_text("The heron stands in the pond.")
+    plugins, embeddings = load_plugins(), kind(identity=IDENTITY)
+    plugins.providers.let_in("acme", "openmind-acme")
+    plugins.providers.add("acme", lambda _: FakeProvider(embeddings=embeddings))
+    with open_memory(home):
+        pass
+    (home / "config.toml").write_text('[provider]\nname = "acme"\n[models]\nembedding_model = "m"\n')
+
+    with open_memory(home, plugins=plugins) as memory:
+        memory.sources.add(str(notes))
+        report = memory.index()
+        found = memory.search("heron")
+
+        assert [hit.file_name for hit in found.hits] == ["a.txt"]
+        assert found.degraded
+        assert "the provider “acme” of the package openmind-acme is broken" in found.degraded_reason.replace(
+            "The", "the"
+        )
+        assert "Update that package, or choose another provider: `openmind setup`." in found.degraded_reason
+        assert report.needs_person  # a job that waited would wait for the code that it has loaded
+
+        embeddings.broken = False
+        memory.index()
+
+        assert not memory.search("heron").degraded
 
 
 def test_an_embedder_of_another_package_that_runs_in_process_makes_its_own_vectors(tmp_path: Path) -> None:

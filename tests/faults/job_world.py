@@ -18,6 +18,9 @@ class Here:
     def launch(self, job_id: JobId) -> ProcessMark:
         return this_process()
 
+    def last_words(self, _: JobId) -> str:
+        return ""
+
 
 def begin(memory: OpenMind) -> IndexJob:
     """Start a job whose worker is this process."""

@@ -40,6 +40,9 @@ class Here:
     def launch(self, _: JobId) -> ProcessMark:
         return this_process()
 
+    def last_words(self, _: JobId) -> str:
+        return ""
+
 
 @attrs.define
 class Elsewhere:
@@ -61,6 +64,9 @@ class Elsewhere:
             preexec_fn=self.fault,
         )
         return mark_of(self.process.pid)
+
+    def last_words(self, _: JobId) -> str:
+        return ""
 
     def ended(self) -> str:
         """Wait for the end; what it told."""

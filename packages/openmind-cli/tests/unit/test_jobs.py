@@ -53,6 +53,14 @@ def test_the_table_says_how_far_it_is() -> None:
     assert rows["current file"] == "/home/me/a\\nb.md"
 
 
+def test_what_the_log_says_of_a_job_that_hangs_stands_in_the_table() -> None:
+    job = a_job(state=JobState.PENDING)
+
+    assert dict(rows_of(job, BEGAN, words="The plugin\nhangs."))["its log says"] == "The plugin\\nhangs."
+    assert status_object(job, BEGAN, words="It hangs.")["log_says"] == "It hangs."
+    assert status_object(job, BEGAN)["log_says"] is None
+
+
 def test_without_a_job_it_is_idle() -> None:
     assert table(None) == {"state": "idle: nothing was indexed yet"}
     assert status_object(None, BEGAN)["state"] == "idle"

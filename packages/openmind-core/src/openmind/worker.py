@@ -12,14 +12,18 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import TextIO
 
+from openmind.adapters.subprocess_launcher import FOR_A_PERSON
 from openmind.bootstrap import open_memory, open_worker
 from openmind.domain.errors import OpenMindError
+from openmind.domain.foreign_errors import words_of
 from openmind.domain.ids import JobId
 from openmind.domain.jobs import STUCK_S
+from openmind.domain.sentences import as_sentence
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -56,12 +60,13 @@ def _do(work: Callable[[], None]) -> int:
     os.umask(0o077)
     _end_on_signals()
     try:
-        work()
+        with _told_to_a_person():
+            work()
     except OpenMindError as error:
-        _say(f"{error.message}. {error.hint}", sys.stderr)
+        _say(f"{FOR_A_PERSON}{as_sentence(error.message)} {error.hint}", sys.stderr)
         return 1
-    except KeyboardInterrupt:
-        _say("it was told to end", sys.stderr)
+    except KeyboardInterrupt as interrupt:
+        _say(f"{FOR_A_PERSON}{words_of(interrupt) or 'it was told to end'}", sys.stderr)
         return 1
     except Exception as error:  # noqa: BLE001  the log is all that is left of this process
         _tell(error)
@@ -69,6 +74,18 @@ def _do(work: Callable[[], None]) -> int:
     finally:
         faulthandler.cancel_dump_traceback_later()
     return 0
+
+
+@contextmanager
+def _told_to_a_person() -> Iterator[None]:
+    """Let what OpenMind logs, such as that a plugin hangs, stand in the log of the job as a sentence for a person."""
+    logger, handler = logging.getLogger("openmind"), logging.StreamHandler()
+    handler.setFormatter(logging.Formatter(f"{FOR_A_PERSON}%(message)s"))
+    logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
 
 
 def _end_on_signals() -> None:

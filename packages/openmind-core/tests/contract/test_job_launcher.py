@@ -11,12 +11,14 @@ from pathlib import Path
 import pytest
 from attrs import define, field
 from openmind.adapters.processes import is_alive
-from openmind.adapters.subprocess_launcher import SubprocessJobLauncher, log_of
+from openmind.adapters.subprocess_launcher import FOR_A_PERSON, SubprocessJobLauncher, log_of
+from openmind.application.lookout import warn
 from openmind.domain.errors import JobError
 from openmind.domain.ids import JobId
 from openmind.domain.jobs import ProcessMark
 from openmind.testing.contracts.job_launcher import JobLauncherContract, LaunchPromises, LaunchWorld, Started
 from openmind.testing.fakes.jobs import FakeProcesses
+from openmind.worker import _told_to_a_person
 
 PATIENCE_S = 120
 """Far more than a shell needs to start."""
@@ -91,6 +93,25 @@ class TestSubprocessJobLauncher(JobLauncherContract):
         finally:
             hold.unlink()
             os.close(held)  # each stand-in that reads comes to an end, and none that has yet to begin can wait
+
+
+def test_the_last_words_of_a_job_are_its_last_line_for_a_person(tmp_path: Path) -> None:
+    launcher, job = SubprocessJobLauncher(tmp_path, tmp_path / "logs"), JobId("job_000000000001")
+    log = log_of(tmp_path / "logs", job)
+    log.parent.mkdir()
+
+    log.write_text("a library: loads weights\n")
+    assert launcher.last_words(job) == ""
+
+    log.write_text(f"{FOR_A_PERSON}It waits.\n{FOR_A_PERSON}It hangs.\nTimeout (0:01:00)!\nThread 0x1\n  File x\n")
+    assert launcher.last_words(job) == "It hangs."
+
+
+def test_what_a_worker_logs_is_for_a_person(capsys: pytest.CaptureFixture[str]) -> None:
+    with _told_to_a_person():
+        warn("It hangs.")
+
+    assert capsys.readouterr().err == f"{FOR_A_PERSON}It hangs.\n"
 
 
 @define

@@ -42,7 +42,7 @@ def test_what_takes_long_is_told_with_its_name_and_the_way_out() -> None:
 
     assert watch.said == [
         f"The plugin “acme” of the package openmind-acme has been at its import for {SLOW_S:g} seconds, and is waited "
-        "for. If it hangs, Ctrl-C ends this, and OPENMIND_PLUGINS_BLOCKED=acme leaves it out."
+        "for. If it hangs, Ctrl-C ends a command, and OPENMIND_PLUGINS_BLOCKED=acme leaves it out."
     ]
     assert watch.clock.slept >= SLOW_S
 

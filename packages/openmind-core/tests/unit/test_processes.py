@@ -4,7 +4,7 @@ import subprocess
 import sys
 
 import attrs
-from openmind.adapters.processes import end_process, is_alive, mark_of
+from openmind.adapters.processes import end_process, is_alive, mark_of, this_process
 
 
 def test_only_the_process_that_is_meant_is_ended() -> None:
@@ -19,3 +19,7 @@ def test_only_the_process_that_is_meant_is_ended() -> None:
 
     assert not is_alive(mark)
     end_process(mark)
+
+
+def test_a_process_does_not_end_itself() -> None:
+    end_process(this_process())  # else there is nobody left to tell

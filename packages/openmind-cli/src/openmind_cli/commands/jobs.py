@@ -88,14 +88,14 @@ def status(*, once: Switch = False, json: Json = False) -> int:
     """
     with open_memory(create=False) as memory:
         job = job_of(memory.jobs.latest())
-        missing, still_s = memory.missing_sources(), _still_s(memory)
+        missing, still_s, words = memory.missing_sources(), _still_s(memory), memory.jobs.last_words(job)
         if not json and not once and is_terminal() and _goes_on(job):
             _follow(memory)
             return OK
     if json:
-        print_object(status_object(job, now(), missing=missing, still_s=still_s))
+        print_object(status_object(job, now(), missing=missing, still_s=still_s, words=words))
     else:
-        print_lines(job_lines(rows_of(job, now(), missing=missing, still_s=still_s)))
+        print_lines(job_lines(rows_of(job, now(), missing=missing, still_s=still_s, words=words)))
     return OK
 
 
@@ -198,7 +198,8 @@ def _table(job: IndexJob | None, memory: OpenMind) -> "Table":
     table = Table(title=_title(job), title_justify="left", show_header=False)
     table.add_column(style="dim", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in rows_of(job, now(), missing=memory.missing_sources(), still_s=_still_s(memory)):
+    missing, words = memory.missing_sources(), memory.jobs.last_words(job)
+    for name, value in rows_of(job, now(), missing=missing, still_s=_still_s(memory), words=words):
         table.add_row(Text(name), Text(value))
     return table
 

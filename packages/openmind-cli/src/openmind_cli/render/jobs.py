@@ -69,7 +69,7 @@ def unread_notice(run: IndexRun | None) -> str:
 
 
 def rows_of(
-    job: IndexJob | None, at: datetime, *, missing: Sequence[str] = (), still_s: float = 0.0
+    job: IndexJob | None, at: datetime, *, missing: Sequence[str] = (), still_s: float = 0.0, words: str = ""
 ) -> Iterator[tuple[str, str]]:
     """The rows of the table: name and value; among them the folders that are not there now.
 
@@ -78,6 +78,7 @@ def rows_of(
         at: the time.
         missing: the folders.
         still_s: for how many seconds nothing was finished, where that is long.
+        words: what its log says of one that does not begin, or hangs.
     """
     if job is None:
         yield "state", "idle: nothing was indexed yet"
@@ -89,6 +90,8 @@ def rows_of(
     yield "state", state_text(job, at)
     if still_s:
         yield "no progress", f"nothing was finished for {duration(still_s)}"
+    if words:
+        yield "its log says", one_line(words)
     if job.error:
         yield ("reason" if job.state is JobState.PAUSED else "error"), one_line(job.error)
     yield "total files", f"{tally.total:,}"
@@ -176,7 +179,9 @@ def job_lines(rows: Iterable[tuple[str, str]]) -> Iterator[Line]:
             yield line(Span(f"{name:<{WIDTH}}", "dim"), value)
 
 
-def status_object(job: IndexJob | None, at: datetime, *, missing: Sequence[str] = (), still_s: float = 0.0) -> Object:
+def status_object(
+    job: IndexJob | None, at: datetime, *, missing: Sequence[str] = (), still_s: float = 0.0, words: str = ""
+) -> Object:
     """The job of the API, and what only a look at the clock tells."""
     found = _pace(job) if job else None
     return {
@@ -184,6 +189,7 @@ def status_object(job: IndexJob | None, at: datetime, *, missing: Sequence[str] 
         "job_id": job.id or None if job else None,
         "stuck": job is not None and job.is_stuck(at),
         "still_s": round(still_s),
+        "log_says": words or None,
         "files_per_second": round(found.files_per_s, 2) if found and not found.vectors_per_s else None,
         "vectors_per_second": round(found.vectors_per_s, 2) if found and found.vectors_per_s else None,
         "seconds_left": round(found.seconds_left, 1) if found else None,

@@ -50,13 +50,17 @@ def is_alive(mark: ProcessMark) -> bool:
 
 
 def end_process(mark: ProcessMark) -> None:
-    """End a process by force; one that has ended already, or whose number was given away again, is left alone.
+    """End a process by force.
+
+    One that has ended already, or whose number was given away again, is left alone, and so is this one.
 
     Raises:
         JobError: it may not be ended.
     """
     import psutil
 
+    if mark.pid == os.getpid():
+        return
     try:
         process = psutil.Process(mark.pid)  # knows when it began, and so kills no other that has its number by now
         if is_alive(mark):

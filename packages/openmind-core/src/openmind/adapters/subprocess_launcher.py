@@ -18,6 +18,10 @@ WORKER = "openmind.worker"
 KEPT_LOGS = 10
 """Logs of earlier jobs that are kept."""
 LOG_PREFIX = "index-"
+FOR_A_PERSON = "openmind: "
+"""What a line in the log of a job begins with when it is a sentence for a person."""
+TAIL_BYTES = 65_536
+"""How far back one is looked for; where a process hangs fills a few pages."""
 _DETACHED = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
@@ -36,6 +40,17 @@ class SubprocessJobLauncher:
     def launch(self, job_id: JobId) -> ProcessMark:
         """See the port."""
         return self._start(["--job-id", job_id], log_of(self.logs, job_id))
+
+    def last_words(self, job_id: JobId) -> str:
+        """See the port."""
+        try:
+            with log_of(self.logs, job_id).open("rb") as log:
+                log.seek(max(0, log.seek(0, os.SEEK_END) - TAIL_BYTES))
+                lines = log.read(TAIL_BYTES).decode("utf-8", "replace").splitlines()
+        except OSError:
+            return ""
+        told = [line.removeprefix(FOR_A_PERSON).strip() for line in lines if line.startswith(FOR_A_PERSON)]
+        return told[-1] if told else ""
 
     def launch_sweep(self) -> None:
         """See the port."""

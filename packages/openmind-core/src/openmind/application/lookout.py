@@ -34,8 +34,8 @@ class Wait:
     def told(self) -> str:
         """What a person is told once it takes long."""
         return as_sentence(
-            f"{self.whom} has been at {self.what} for {SLOW_S:g} seconds, and is waited for. If it hangs, Ctrl-C ends "
-            f"this, and {self.way_out}"
+            f"{self.whom} has been at {self.what} for {SLOW_S:g} seconds, and is waited for. If it hangs, Ctrl-C "
+            f"ends a command, and {self.way_out}"
         )
 
     def interrupted(self) -> KeyboardInterrupt:

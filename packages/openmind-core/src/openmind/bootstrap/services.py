@@ -110,6 +110,7 @@ class MemoryServices:
             chunks=lambda: self.storage.chunks,
             embedder_for=embedders.matching,
             whom=embedders.whom,
+            is_chosen=embedders.is_chosen,
             let_go=lambda former: self.models.let_go(former),
             journal=self.assembly.journal(),
         )

@@ -302,6 +302,12 @@ class ProviderUnauthorized(ProviderError):
     code = "provider.unauthorized"
 
 
+class ProviderBroken(ProviderError):
+    """The package of the provider is broken: it raised what it must not, or gave what cannot be."""
+
+    code = "provider.broken"
+
+
 class ModelNotFound(ProviderError):
     """The provider has no such model, or it is of the wrong kind."""
 

@@ -17,6 +17,13 @@ class JobLauncher(Protocol):
         """
         ...
 
+    def last_words(self, job_id: JobId) -> str:
+        """Return the last sentence for a person in the log of a job, such as for whom its worker waits.
+
+        Empty when there is none, as for a job that was never launched.
+        """
+        ...
+
     def launch_sweep(self) -> None:
         """Start a process that takes off the disk what removed sources left there, detached.
 

@@ -8,8 +8,10 @@ from openmind.application.jobs.service import NEVER_BEGAN
 from openmind.domain.errors import IndexingBusy, JobActive, JobError, JobNotFound, NoSources, StoreReadOnly
 from openmind.domain.ids import RunId
 from openmind.domain.job_states import JobAction
-from openmind.domain.jobs import RUN_DIED, IndexRun, JobState
+from openmind.domain.jobs import RUN_DIED, IndexRun, JobState, ProcessMark
 from openmind.testing.fakes.catalog import MemoryCatalog
+
+WORDS = "The plugin “acme” of the package openmind-acme has been at its import for 10 seconds, and is waited for."
 
 
 def test_who_starts_beside_another_learns_that_the_job_is_not_their_own(world) -> None:
@@ -145,6 +147,60 @@ def test_a_worker_that_never_begins_is_given_up_after_half_a_minute(world) -> No
 
     assert (service.current().state, service.current().error) == (JobState.FAILED, NEVER_BEGAN)
     assert service.start().id != first.id
+
+
+def test_a_worker_that_hangs_before_it_begins_is_told_in_its_words_and_ended(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.processes.words[job.id] = WORDS
+    assert service.last_words(service.current()) == WORDS  # while it is still waited for
+    world.clock.sleep(31)
+
+    lost = service.current()
+
+    assert (lost.state, lost.error) == (JobState.FAILED, f"{NEVER_BEGAN} {WORDS}")
+    assert not world.processes.alive(job.process)
+    assert service.last_words(lost) == ""
+
+
+def test_a_job_that_is_stopped_before_its_worker_begins_leaves_no_process(world) -> None:
+    service = world.service()
+    job = service.start()
+
+    assert service.stop().state is JobState.STOPPED
+    assert not world.processes.alive(job.process)
+
+
+def test_a_worker_that_hangs_and_may_not_be_ended_costs_its_job_alone(world) -> None:
+    def refuse(mark: ProcessMark) -> None:
+        raise JobError(f"the process {mark.pid} cannot be ended by this user")
+
+    service = attrs.evolve(world.service(), end_process=refuse)
+    service.start()
+    world.clock.sleep(31)
+
+    assert service.current().state is JobState.FAILED
+
+
+def test_a_worker_that_ends_before_it_begins_is_told_in_its_words(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.processes.words[job.id] = "There is no store “attic”."
+    world.processes.end(job.process)
+
+    assert service.current().error == f"{NEVER_BEGAN} There is no store “attic”."
+
+
+def test_a_worker_that_is_at_work_is_told_in_its_words_once_it_seems_to_hang(world) -> None:
+    service = world.service()
+    job = service.start()
+    world.processes.words[job.id] = WORDS
+    world.row(job.id)
+    assert service.last_words(service.current()) == ""
+
+    world.clock.sleep(61)
+
+    assert service.last_words(service.current()) == WORDS
 
 
 @pytest.mark.parametrize("hours", [24, -24])

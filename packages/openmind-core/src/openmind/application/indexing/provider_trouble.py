@@ -3,18 +3,27 @@
 from attrs import define
 
 from openmind.application.indexing.run_log import RunLog
-from openmind.domain.errors import OpenMindError, ProviderError, ProviderUnauthorized, ProviderUnreachable
+from openmind.domain.errors import (
+    OpenMindError,
+    ProviderBroken,
+    ProviderError,
+    ProviderUnauthorized,
+    ProviderUnreachable,
+)
 from openmind.domain.files import FileRecord
 from openmind.domain.paths import displayable
 from openmind.domain.refused_passages import RefusedPassages
 from openmind.domain.sentences import as_sentence
 
 _WITH_NEXT = "with the next `openmind index`"
+AFTER_MENDING = "with the first `openmind index` after that is mended"
+_FOR_A_PERSON = (ProviderBroken, ProviderUnauthorized)
+"""What no waiting mends: a process keeps the code and the environment that it was started with."""
 
 
-def _is_broken(error: OpenMindError) -> bool:
-    """Whether a provider failed in a way that no waiting mends, and says what does."""
-    return type(error) is ProviderError and bool(error.hint)
+def _says_what_mends(error: OpenMindError) -> bool:
+    """Whether a provider failed in a way that is not over by itself, and says what ends it."""
+    return isinstance(error, ProviderBroken) or (type(error) is ProviderError and bool(error.hint))
 
 
 @define
@@ -25,12 +34,12 @@ class ProviderTrouble:
     first: str = ""
     """The first failure that may be over soon; a background job waits for that."""
     needs_person: bool = False
-    """Whether that cannot be over before a person does something: a process keeps the environment it was started in."""
+    """Whether that cannot be over before a person does something."""
 
     def _when(self, error: OpenMindError) -> str:
         """A background job waits for its provider; a run in the foreground ends without it."""
-        if isinstance(error, ProviderUnauthorized) or not self.log.run.job_id:
-            return "with the first `openmind index` after that is mended" if _is_broken(error) else _WITH_NEXT
+        if isinstance(error, _FOR_A_PERSON) or not self.log.run.job_id:
+            return AFTER_MENDING if _says_what_mends(error) else _WITH_NEXT
         return "once it answers again"
 
     def chosen_otherwise(self, sentence: str, failed: ProviderError | None) -> None:
@@ -58,6 +67,6 @@ class ProviderTrouble:
     def _remember(self, sentence: str, error: OpenMindError | None) -> None:
         if self.first:
             return
-        self.first = f"{as_sentence(sentence)} {error.hint}".strip() if error and _is_broken(error) else sentence
-        if isinstance(error, ProviderUnauthorized):
-            self.first, self.needs_person = f"{as_sentence(error.message)} {error.hint}".strip(), True
+        told = error.message if isinstance(error, ProviderUnauthorized) else sentence
+        self.needs_person = isinstance(error, _FOR_A_PERSON)
+        self.first = f"{as_sentence(told)} {error.hint}" if error and error.hint else sentence

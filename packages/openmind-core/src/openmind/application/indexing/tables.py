@@ -5,10 +5,11 @@ from contextlib import suppress
 
 from attrs import frozen
 
+from openmind.application.indexing.provider_trouble import AFTER_MENDING
 from openmind.application.models.embedders import BUILTIN, Embedders
 from openmind.domain.analysis import ANALYSER_VERSION
 from openmind.domain.chunking import CHUNKING_VERSION
-from openmind.domain.errors import ModelNotLoaded, ProviderError
+from openmind.domain.errors import ModelNotLoaded, ProviderBroken, ProviderError
 from openmind.domain.index import IndexIdentity, IndexTable, TableState, next_name
 from openmind.domain.models import EmbedderIdentity
 from openmind.domain.sentences import as_sentence
@@ -132,11 +133,14 @@ class TableChoice:
         try:
             return self.embedders.chosen().identity, "", None
         except ProviderError as error:
+            is_broken = isinstance(error, ProviderBroken)
             if live is None:
-                told = "Until it answers, the built-in embedder is used; the first index run after that changes over."
+                until = "Until that is mended" if is_broken else "Until it answers"
+                told = f"{until}, the built-in embedder is used; the first index run after that changes over."
                 return self.embedders.builtin().identity, f"{as_sentence(error.message)} {told}", error
             if self.embedders.is_chosen(live.identity.embedder) or isinstance(error, ModelNotLoaded):
-                told = "New files are found by their words; their vectors follow once it answers again."
+                when = AFTER_MENDING if is_broken else "once it answers again"
+                told = f"New files are found by their words; their vectors follow {when}."
             else:
                 told = "The memory goes on with the embedder it was made with."
             return None, f"{as_sentence(error.message)} {told}", error

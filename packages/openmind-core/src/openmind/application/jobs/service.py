@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import attrs
 from attrs import frozen
 
-from openmind.domain.errors import IndexingBusy, JobActive, JobNotFound, OpenMindError, StoreError
+from openmind.domain.errors import IndexingBusy, JobActive, JobError, JobNotFound, OpenMindError, StoreError
 from openmind.domain.ids import JobId, new_job_id
 from openmind.domain.job_states import JobAction, next_state
 from openmind.domain.jobs import RUN_DIED, IndexJob, IndexRun, JobState, ProcessMark, latest_of
@@ -99,6 +99,17 @@ class JobService:
     def latest(self) -> IndexJob | IndexRun | None:
         """What goes on, else what began last: a run in the foreground has no job. None before the first."""
         return latest_of(self.current(), self.last_run())
+
+    def last_words(self, job: IndexJob | None) -> str:
+        """What stands last in the log of a job that has not begun, or seems to hang: maybe for whom it waits.
+
+        Empty for every other job, and where its log says nothing.
+        """
+        if job is None or not job.id or job.state.finished:
+            return ""
+        run = self.last_run()
+        is_still = run is not None and run.job_id == job.id and bool(run.still_s(self.now()))
+        return self.launcher.last_words(job.id) if job.state is JobState.PENDING or self._hangs(job) or is_still else ""
 
     def last_run(self) -> IndexRun | None:
         """The run that began last, as it really is; None before the first."""
@@ -251,6 +262,10 @@ class JobService:
             # A wish is no sign of life of a worker; one that rested has given none for as long as it did.
             at = self.now().isoformat() if job.state is JobState.PAUSED else job.updated_at
             saved = self._saved(session, job, state, updated_at=at)
+            if (
+                state.finished and job.state is JobState.PENDING
+            ):  # its worker has not begun, and may hang before it does
+                self._end_quietly(job.process)
         self.journal.note("job.asked", job=job.id, action=action.value, state=state.value)
         return saved
 
@@ -290,6 +305,7 @@ class JobService:
         if believable is job:
             return job
         session.change_job(believable, expected=job.state)
+        self._end_quietly(job.process)  # if there is one, it hangs before its first word, and would for ever
         self.journal.note("job.given_up", job=job.id, state=believable.state.value)
         return None
 
@@ -298,10 +314,23 @@ class JobService:
         if job.state.finished:
             return job
         if job.process is not None and not self.alive(job.process):
-            return self._lost(job, RUN_DIED)
+            words = self.launcher.last_words(job.id) if job.state is JobState.PENDING else ""
+            return self._lost(job, f"{NEVER_BEGAN} {words}" if words else RUN_DIED)
         # Also one whose worker hangs before its first word: a worker that comes late finds its job finished.
         begun = job.process is not None and job.state is not JobState.PENDING
-        return job if begun or self._is_fresh(job) else self._lost(job, NEVER_BEGAN)
+        return (
+            job
+            if begun or self._is_fresh(job)
+            else self._lost(job, f"{NEVER_BEGAN} {self.launcher.last_words(job.id)}".strip())
+        )
+
+    def _end_quietly(self, process: ProcessMark | None) -> None:
+        if process is None:
+            return
+        try:
+            self.end_process(process)
+        except JobError as error:  # it is somebody else's, and harms nobody: its job is over
+            self.journal.note("job.not_ended", worker=process.pid, code=error.code)
 
     def _is_fresh(self, job: IndexJob) -> bool:
         """Whether a job was made a moment ago; one from the future was made before the clock was set back."""

@@ -79,7 +79,7 @@ class Doctor:
                 if compared is not None and not any(table.unreadable for table in compared.tables)
                 else ()
             ),
-            *findings.of_jobs(self.jobs.current(), self.jobs.last_run(), self.jobs.now()),
+            *self._of_jobs(),
             *self._of_surroundings(),
         )
         facts = (*self._facts_of_home(health, condition), *self._facts_of_memory(compared), ("index lock", lock))
@@ -96,6 +96,11 @@ class Doctor:
         )
         unexamined = "The stores were not compared with each other: the catalog cannot be read"
         return Checkup(facts=tuple(self._facts_of_home(health, condition)), findings=found, unexamined=unexamined)
+
+    def _of_jobs(self) -> Iterator[Finding]:
+        job = self.jobs.current()
+        words = self.jobs.last_words(job)
+        return findings.of_jobs(job, self.jobs.last_run(), self.jobs.now(), words=words)
 
     def _of_surroundings(self) -> Iterator[Finding]:
         yield from findings.of_plugins(self.plugins)

@@ -118,18 +118,19 @@ def of_stores(compared: StoreComparison, *, blocked: bool) -> Iterator[Finding]:
         )
 
 
-def of_jobs(job: IndexJob | None, run: IndexRun | None, now: datetime) -> Iterator[Finding]:
-    """What is wrong with the background job, and with the run that goes on."""
+def of_jobs(job: IndexJob | None, run: IndexRun | None, now: datetime, *, words: str = "") -> Iterator[Finding]:
+    """What is wrong with the background job, of which its log says these words, and with the run that goes on."""
+    told = f". Its log says: {words}" if words else ""
     if job is not None and job.is_stuck(now):
         yield Finding(
             code="job.stuck",
-            message=f"The background job {job.id}{_worker(job)} has given no sign of life for more than a minute",
+            message=f"The background job {job.id}{_worker(job)} has given no sign of life for more than a minute{told}",
             hint="`openmind index stop --force` ends it; its log in the folder logs says where it hangs.",
         )
     elif run is not None and (still_s := run.still_s(now)):
         yield Finding(
             code="job.still",
-            message=f"The indexing that goes on has finished nothing for {still_s / 60:,.0f} minutes",
+            message=f"The indexing that goes on has finished nothing for {still_s / 60:,.0f} minutes{told}",
             hint="A large file or a slow model may take that long; else "
             + ("`openmind index stop`, then `openmind index start`." if run.job_id else "end it with Ctrl-C."),
         )

@@ -11,7 +11,7 @@ from attrs import define, evolve, field, frozen
 from openmind.application.blame import blamed
 from openmind.application.models.embedders import BUILTIN
 from openmind.domain.embedder_faults import fault_of_identity, fault_of_longest_input, fault_of_profile
-from openmind.domain.errors import OpenMindError, PassageRefused, ProviderError
+from openmind.domain.errors import OpenMindError, PassageRefused, ProviderBroken, ProviderError
 from openmind.domain.models import (
     EmbedderIdentity,
     EmbeddingRole,
@@ -42,16 +42,16 @@ class Blame:
     package: str
 
     def taken(self) -> AbstractContextManager[None]:
-        """Let OpenMind's own errors and Ctrl-C pass; any other is a `ProviderError`."""
+        """Let OpenMind's own errors and Ctrl-C pass; any other is a `ProviderBroken`."""
         return blamed(provider_of(self.provider, self.package), self.error)
 
-    def error(self, told: str) -> ProviderError:
+    def error(self, told: str) -> ProviderBroken:
         if self.package == THIS_PROGRAM:
-            return ProviderError(
+            return ProviderBroken(
                 f"the embedder “{self.provider}” of this program is broken: {told}",
                 hint="Mend what is given to `open_memory`.",
             )
-        return ProviderError(
+        return ProviderBroken(
             f"the provider “{self.provider}” of the package {self.package} is broken: {told}",
             hint="Update that package, or choose another provider: `openmind setup`.",
         )
@@ -60,7 +60,7 @@ class Blame:
         """Raise what an embedder says of itself that cannot be; nothing happens when it is empty.
 
         Raises:
-            ProviderError
+            ProviderBroken
         """
         if fault:
             raise self.error(fault)
@@ -69,7 +69,7 @@ class Blame:
         """Return a value of the kind it has to be.
 
         Raises:
-            ProviderError: it is of another one.
+            ProviderBroken: it is of another one.
         """
         if not isinstance(value, kind):
             raise self.error(f"{what} is {type(value).__name__} and not {kind.__name__}")
@@ -92,7 +92,7 @@ def contained(
         not_closed: hears why it could not be closed.
 
     Raises:
-        ProviderError: its package is broken.
+        ProviderBroken: its package is.
     """
     if package in OURS:
         return make()
@@ -271,7 +271,7 @@ class ContainedWords:
 
         Raises:
             ValueError: it is a plain generator, and its reader is inside it.
-            ProviderError: it could not be closed.
+            ProviderBroken: it could not be closed.
         """
         self._closed = True
         if isgenerator(self.inner) and self.inner.gi_running:

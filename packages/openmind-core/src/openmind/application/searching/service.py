@@ -19,6 +19,7 @@ from openmind.domain.errors import EmptyQuery, ProviderError, SourceDisabled, So
 from openmind.domain.function_words import ENGLISH
 from openmind.domain.ids import SourceId
 from openmind.domain.index import IndexTable
+from openmind.domain.jobs import JobState
 from openmind.domain.journal import SILENCE, Journal
 from openmind.domain.models import EmbedderIdentity, RetrievalProfile
 from openmind.domain.plugins import provider_of
@@ -35,7 +36,7 @@ from openmind.domain.search import (
 from openmind.domain.sentences import as_sentence
 from openmind.domain.sources import Source
 from openmind.domain.text import as_seen
-from openmind.ports.catalog import Catalog, MemoryCounts
+from openmind.ports.catalog import Catalog, CatalogReader, MemoryCounts
 from openmind.ports.chunk_store import ChunkFilter, ChunkStore
 from openmind.ports.embedding_provider import EmbeddingProvider
 
@@ -75,6 +76,8 @@ class SearchService:
     """Gives the embedder that made a table; a `ProviderError` says why there is none."""
     whom: Callable[[str], str] = provider_of
     """Names a provider and, where it is a stranger's, its package."""
+    is_chosen: Callable[[EmbedderIdentity], bool] = lambda _: True
+    """Whether a table was made by the embedding model that the configuration names."""
     let_go: Callable[[EmbedderIdentity], object] = lambda _: None
     """Unloads the embedder of a table that is not searched any more."""
     scope: tuple[SourceId, ...] | None = None
@@ -218,9 +221,19 @@ class SearchService:
                     unfiltered = evolve(search, sources=allowed, filter=everything)
                     if unfiltered.find(evolve(asked, limit=1)).relevant:
                         state = SearchState.FILTERED_OUT
+            standing_in = self._standing_in(snapshot, table)
         if found.notes:
             suspect(self.catalog)
-        return _result(query, state, found, (*meaning.notes, *found.notes, *_incomplete(counts)))
+        return _result(query, state, found, (*meaning.notes, *standing_in, *found.notes, *_incomplete(counts)))
+
+    def _standing_in(self, snapshot: CatalogReader, table: IndexTable) -> tuple[str, ...]:
+        """Say why another embedder stands in for the chosen one, as far as the last run knows: nobody is asked."""
+        if self.is_chosen(table.identity.embedder):
+            return ()
+        ended = next((run for run in snapshot.runs(limit=2) if run.state.finished), None)
+        if ended is None or ended.state is not JobState.COMPLETED or not ended.error:
+            return ()
+        return (f"The embedding model that was chosen is not in use. {as_sentence(ended.error)}",)
 
     def how_to_begin(self) -> str:
         """Say what to do about a memory in which nothing is indexed yet."""

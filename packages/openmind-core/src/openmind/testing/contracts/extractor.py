@@ -3,6 +3,8 @@
 import json
 import re
 from collections.abc import Iterator
+from copy import Error as CopyError
+from copy import deepcopy
 from pathlib import Path
 
 import pytest
@@ -87,6 +89,17 @@ class ExtractorContract:
     def test_the_same_file_gives_the_same_again(self, extractor: Extractor, sample: Sample) -> None:
         assert read(extractor, sample.data, sample.name) == read(extractor, sample.data, sample.name)
 
+    def test_nothing_of_a_file_gets_into_the_next_one(self, extractor: Extractor, sample: Sample) -> None:
+        broken = sample.data[: len(sample.data) // 2]
+        alone = {data: try_to_read(unused(extractor), data, sample.name) for data in (sample.data, broken)}
+
+        for data in (sample.data, broken, sample.data):
+            parts, failure = try_to_read(extractor, data, sample.name)
+
+            expected, expected_failure = alone[data]
+            assert parts == expected, "what one object gives depends on the files that it read before"
+            assert (failure and failure.reason) == (expected_failure and expected_failure.reason)
+
     def test_bytes_in_memory_give_what_a_file_gives(self, extractor: Extractor, sample: Sample, on_disk: Blob) -> None:
         assert list(extractor.extract(on_disk)) == read(extractor, sample.data, sample.name)
 
@@ -164,6 +177,14 @@ def try_to_read(extractor: Extractor, data: bytes, name: str) -> tuple[Parts, Ex
     except ExtractionFailed as failure:
         return parts, failure
     return parts, None
+
+
+def unused(extractor: Extractor) -> Extractor:
+    """A copy of an extractor that has read nothing yet; itself where it holds what cannot be copied."""
+    try:
+        return deepcopy(extractor)
+    except (TypeError, CopyError):
+        return extractor
 
 
 def text_of(parts: Parts) -> str:

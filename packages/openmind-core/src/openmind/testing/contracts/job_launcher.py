@@ -74,6 +74,9 @@ class LaunchPromises:
         [swept] = world.started(1)
         assert swept.job_id is None
 
+    def test_a_job_that_was_never_launched_has_no_last_words(self, world: LaunchWorld) -> None:
+        assert world.launcher.last_words(ONE) == ""
+
     def test_what_cannot_be_started_is_an_error_that_says_so(self, world: LaunchWorld) -> None:
         with pytest.raises(JobError) as caught:
             world.broken.launch(ONE)

@@ -36,6 +36,8 @@ class FakeProcesses:
     running: set[int] = field(factory=set)
     error: JobError | None = None
     """What launching raises."""
+    words: dict[JobId, str] = field(factory=dict)
+    """What stands in the logs of jobs."""
     sweeps: int = 0
     """How many were started to sweep."""
     _next: int = 100
@@ -45,6 +47,9 @@ class FakeProcesses:
             raise self.error
         self.launched.append(job_id)
         return self.appear()
+
+    def last_words(self, job_id: JobId) -> str:
+        return self.words.get(job_id, "")
 
     def launch_sweep(self) -> None:
         if self.error is not None:
