@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from openmind_stores.lance.sample import SAMPLE_ROWS, Passages, as_needle, positions
+from openmind_stores.lance.sample import SAMPLE_ROWS, TERMS_BY_HAND, Passages, as_needle, positions
 
 TERMS = st.sampled_from(["a", "ab", "run", "c++", "数据", "naïve", "e-1042"])
 PASSAGES = st.lists(st.lists(TERMS, max_size=6), min_size=1, max_size=12)
@@ -13,6 +13,23 @@ def test_the_share_is_that_of_passages_not_of_occurrences(passages: list[list[st
     found = Passages.of([" ".join(passage) for passage in passages]).share(as_needle(term))
 
     assert found == pytest.approx(sum(term in passage for passage in passages) / len(passages))
+
+
+WORDS = ["index", "indexes", "indexing", "indices", "study", "studies", "cat", "catalogue", "c++", "größe", "数据", "a"]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=6), min_size=1, max_size=12))
+def test_who_asks_for_many_terms_gets_the_same_shares(passages: list[list[str]]) -> None:
+    sample = Passages.of([" ".join(passage) for passage in passages])
+    needles = [as_needle(word) for word in WORDS]
+    before = [sample.share(needle) for needle in needles]
+
+    for _ in range(TERMS_BY_HAND):
+        sample.share(needles[0])
+
+    assert sample.text == b""
+    assert [sample.share(needle) for needle in needles] == before
 
 
 @pytest.mark.parametrize(

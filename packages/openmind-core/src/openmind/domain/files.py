@@ -6,6 +6,7 @@ from typing import Self
 from attrs import frozen
 
 from openmind.domain.ids import FileId, Generation, SourceId
+from openmind.domain.paths import displayable
 
 RACY_NS = 2_000_000_000
 """A file changed this close to the moment it was looked at may change again within one clock tick."""
@@ -212,3 +213,25 @@ class FileRecord:
     def is_racy(self) -> bool:
         """Whether the file may have changed after it was read without its metadata showing it."""
         return self.stat.mtime_ns >= self.scanned_ns - RACY_NS
+
+
+@frozen(kw_only=True)
+class FileBrief:
+    """What a search needs to know of a file: each one looks at hundreds."""
+
+    source_id: SourceId
+    path_bytes: bytes
+    path: str
+    """The same, displayable."""
+    title: str = ""
+    live_generation: Generation | None
+
+    @classmethod
+    def of(cls, record: FileRecord) -> "FileBrief":
+        return cls(
+            source_id=record.source_id,
+            path_bytes=record.path_bytes,
+            path=displayable(record.path_bytes),
+            title=record.title,
+            live_generation=record.live_generation,
+        )

@@ -7,7 +7,7 @@ from typing import Protocol
 from attrs import field, frozen
 
 from openmind.domain.changes import ChangeKind
-from openmind.domain.files import FileReason, FileRecord, FileStat
+from openmind.domain.files import FileBrief, FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, Generation, JobId, RunId, SourceId
 from openmind.domain.index import IndexIdentity, IndexTable, Visibility
 from openmind.domain.jobs import IndexJob, IndexRun, JobState
@@ -103,6 +103,10 @@ class CatalogReader(Protocol):
 
     def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:
         """Fetch several; what is not there is left out."""
+        ...
+
+    def briefs(self, file_ids: Collection[FileId]) -> dict[FileId, FileBrief]:
+        """Fetch of several what a search needs; what is not there is left out."""
         ...
 
     def files_with_content(self, content_hash: str) -> tuple[FileRecord, ...]:

@@ -1,6 +1,8 @@
 """A sample of a table: what its passages are like on the whole, without reading all of them."""
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import cast
 
@@ -15,6 +17,8 @@ from openmind_stores.lance.errors import is_from_lance
 SAMPLE_ROWS = 1_000
 STRETCHES = 8
 """Neighbouring rows are read at once, so a sample is a few stretches rather than many single rows."""
+TERMS_BY_HAND = 100
+"""So many cost as much as the index, which who asks once, or a table that is just being filled, never has."""
 PREFIX_CHARS = 5
 ENDINGS = ("ings", "ing", "ies", "ed", "es", "s")
 
@@ -66,25 +70,65 @@ class Sample:
         return self._words.share(as_needle(term))
 
 
-@frozen
+@define
 class Passages:
-    """The words of some passages in one string, since looking through one is faster than through thousands."""
+    """The words of some passages, in one string: looking through one is faster than through thousands.
+
+    Whoever has asked for many terms is likely to go on, and gets the others from an index of the words, which are there
+    two hundred times faster.
+    """
 
     text: bytes = field(repr=False)
     number: int
+    _asked: int = field(default=0, init=False)
+    _index: "WordIndex | None" = field(default=None, init=False, repr=False)
 
     @classmethod
     def of(cls, words: Sequence[str]) -> "Passages":
         return cls(b"\n".join(f" {each} ".encode() for each in words), len(words))
 
     def share(self, needle: bytes) -> float:
-        """Share of the passages that hold some bytes."""
+        """Share of the passages that hold some bytes: a blank and a word, or how one begins."""
+        if not self.number:
+            return 0.0
+        self._asked += 1
+        if self._index is None and self._asked > TERMS_BY_HAND:
+            self._index = WordIndex.of(self.text.split(b"\n"))
+            self.text = b""
+        return (self._count(needle) if self._index is None else self._index.count(needle)) / self.number
+
+    def _count(self, needle: bytes) -> int:
         holding, at = 0, self.text.find(needle)
         while at >= 0:
             holding += 1
             end = self.text.find(b"\n", at)
             at = self.text.find(needle, end) if end >= 0 else -1
-        return holding / self.number if self.number else 0.0
+        return holding
+
+
+@frozen
+class WordIndex:
+    """Which passages hold a word."""
+
+    words: Sequence[bytes]
+    """In ascending order."""
+    places: Mapping[bytes, Sequence[int]]
+
+    @classmethod
+    def of(cls, passages: Sequence[bytes]) -> "WordIndex":
+        places: defaultdict[bytes, list[int]] = defaultdict(list)
+        for number, passage in enumerate(passages):
+            for word in set(passage.split()):
+                places[word].append(number)
+        return cls(sorted(places), dict(places))
+
+    def count(self, needle: bytes) -> int:
+        """How many passages hold a word, given between blanks, or one that begins like this."""
+        word = needle.strip()
+        if needle.endswith(b" "):
+            return len(self.places.get(word, ()))
+        first, end = bisect_left(self.words, word), bisect_left(self.words, word + b"\xff")
+        return len({place for alike in self.words[first:end] for place in self.places[alike]})
 
 
 @define

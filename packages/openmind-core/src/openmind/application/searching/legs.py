@@ -5,11 +5,10 @@ from collections.abc import Iterator, Mapping
 from attrs import frozen
 
 from openmind.domain.chunks import ChunkKey
-from openmind.domain.files import FileRecord
+from openmind.domain.files import FileBrief
 from openmind.domain.fusion import fuse
 from openmind.domain.ids import FileId
 from openmind.domain.models import RetrievalProfile
-from openmind.domain.paths import displayable
 from openmind.domain.ranking import Ranked
 from openmind.domain.search import Explanation
 from openmind.ports.chunk_store import Candidate
@@ -29,7 +28,7 @@ class Legs:
     """The best score of the words leg anywhere, where filters left it with less."""
     runs: frozenset[ChunkKey] = frozenset()
     """Candidates of the words leg that hold the whole query word for word: worth as much as its best one besides."""
-    files: Mapping[FileId, FileRecord]
+    files: Mapping[FileId, FileBrief]
     """The files of all candidates."""
     background: float
     """Mean cosine between the query and all passages."""
@@ -60,9 +59,10 @@ class Legs:
             background=self.background,
             best_words=self.best_words,
         )
-        paths = {file_id: displayable(file.path_bytes) for file_id, file in self.files.items()}
+        files = self.files
         return [
-            Ranked(key=one.key, score=scores[one.key], path=paths[one.key.file_id], passage=one.passage) for one in self
+            Ranked(key=one.key, score=scores[one.key], path=files[one.key.file_id].path, passage=one.passage)
+            for one in self
         ]
 
     def _words_scores(self) -> dict[ChunkKey, float] | None:

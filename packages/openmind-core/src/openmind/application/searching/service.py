@@ -117,41 +117,34 @@ class SearchService:
             query=analysed, whole=whole(query, analysed), limit=request.limit, per_file=request.per_file
         )
         unreadable = _result(query, SearchState.NOTHING_FOUND, SnapshotHits(), (UNREADABLE,))
-        former: EmbedderIdentity | None = None
+        meaning: Meaning | None = None
         for _ in range(ATTEMPTS):
-            meaning = self._embed(query)
-            if meaning is None:
-                return self._empty(query, unreadable)
-            embedder = meaning.table.identity.embedder
-            if former is not None and former != embedder:
-                self._let_go(former)
-            former = embedder
             try:
-                result = self._look(query, request.filters, question, meaning)
+                found = self._look(query, request.filters, question, meaning)
+                if isinstance(found, IndexTable):
+                    meaning = self._embed(found, query, former=meaning)
+                    found = self._look(query, request.filters, question, meaning)
             except StoreDamaged:
                 continue  # the table may just have been replaced: look at the catalog again
-            if result is not None and result.hits:
-                return result
-            if result is not None:
-                return self._empty(query, result)
+            if found is None:
+                return self._empty(query, unreadable)
+            if isinstance(found, SearchResult):
+                return found if found.hits else self._empty(query, found)
         suspect(self.catalog)
         return self._empty(query, unreadable)
 
-    def _embed(self, query: str) -> Meaning | None:
-        """Embed a query for the table that is live now, outside of any transaction; None when there is none."""
-        with self.catalog.reading() as snapshot:
-            table = snapshot.live_table()
-        if table is None:
-            return None
-        if table.identity.embedder.provider == BUILTIN:
-            return self._ask(table, query)
+    def _embed(self, table: IndexTable, query: str, *, former: Meaning | None) -> Meaning:
+        """Have a server embed a query for a table, outside of any transaction: it may keep us waiting."""
         try:
-            return self._patiently(partial(self._ask, table, query))
+            meaning = self._patiently(partial(self._ask, table, query))
         except _TooSlow:
             embedder = table.identity.embedder
             slow = f"{embedder.model} of {self.whom(embedder.provider)} did not answer within {MOST_PATIENCE_S:g} s"
             told = f"Found by words only: {slow}."
-            return Meaning(table=table, profile=RetrievalProfile(), notes=(told,))
+            meaning = Meaning(table=table, profile=RetrievalProfile(), notes=(told,))
+        if former is not None:
+            self._let_go(former.table.identity.embedder)
+        return meaning
 
     def _let_go(self, former: EmbedderIdentity) -> None:
         """Unload what was asked before another table took over: asking may have had it loaded once more."""
@@ -173,7 +166,7 @@ class SearchService:
         return patiently(call, while_waiting=heed)
 
     def _ask(self, table: IndexTable, query: str) -> Meaning:
-        """Ask the embedder of a table; one that is a server's may keep us waiting."""
+        """Ask the embedder of a table."""
         identity = table.identity.embedder
         profile = RetrievalProfile()
         try:
@@ -185,8 +178,15 @@ class SearchService:
             return Meaning(table=table, profile=profile, notes=(note,))
         return Meaning(table=table, vector=vectors.row_bytes(0), profile=profile)
 
-    def _look(self, query: str, filters: SearchFilters, question: Question, meaning: Meaning) -> SearchResult | None:
-        """Search one snapshot; None when another table is live by now.
+    def _look(
+        self, query: str, filters: SearchFilters, question: Question, meaning: Meaning | None
+    ) -> SearchResult | IndexTable | None:
+        """Search one snapshot.
+
+        The embedder that comes with OpenMind is asked in the same session; any other has been asked before.
+
+        Returns:
+            What was found; the table that is live now where its embedder is yet to be asked; None when there is none.
 
         Raises:
             StoreDamaged: the table cannot be read.
@@ -194,8 +194,12 @@ class SearchService:
         """
         with self.catalog.reading() as snapshot:
             table = snapshot.live_table()
-            if table is None or table.identity.embedder != meaning.table.identity.embedder:
+            if table is None:
                 return None
+            if table.identity.embedder.provider == BUILTIN:
+                meaning = self._ask(table, query)
+            if meaning is None or table.identity.embedder != meaning.table.identity.embedder:
+                return table
             sources = snapshot.sources()
             allowed = self._allowed(sources)
             wanted = _wanted(sources, allowed, filters)

@@ -7,7 +7,7 @@ from attrs import evolve, field, frozen
 from openmind.application.searching.gathering import gather
 from openmind.application.searching.legs import Legs
 from openmind.domain.chunks import ChunkKey, StoredPassage
-from openmind.domain.files import FileRecord
+from openmind.domain.files import FileBrief
 from openmind.domain.headings import headings_of, names_of
 from openmind.domain.ids import FileId, SourceId
 from openmind.domain.models import RetrievalProfile
@@ -155,10 +155,10 @@ class SnapshotSearch:
         best = max((one.score for one in found), default=0.0)
         return evolve(legs, best_words=best), tuple(one.key for one in found)
 
-    def _files(self, candidates: Iterable[Candidate]) -> dict[FileId, FileRecord]:
-        return self.reader.files({one.key.file_id for one in candidates})
+    def _files(self, candidates: Iterable[Candidate]) -> dict[FileId, FileBrief]:
+        return self.reader.briefs({one.key.file_id for one in candidates})
 
-    def _shown(self, candidates: Iterable[Candidate], files: Mapping[FileId, FileRecord]) -> dict[ChunkKey, Candidate]:
+    def _shown(self, candidates: Iterable[Candidate], files: Mapping[FileId, FileBrief]) -> dict[ChunkKey, Candidate]:
         """Keep the passages that are live, of sources that may show up."""
         return {
             one.key: one
@@ -223,7 +223,7 @@ def _is_prose(query: AnalysedQuery) -> bool:
 
 
 def _hit(
-    ranked: Ranked, passage: StoredPassage, file: FileRecord, query: AnalysedQuery, explanation: Explanation
+    ranked: Ranked, passage: StoredPassage, file: FileBrief, query: AnalysedQuery, explanation: Explanation
 ) -> SearchHit:
     """Make a hit: path and name as the catalog has them, the rest as the passage says."""
     key = passage.key

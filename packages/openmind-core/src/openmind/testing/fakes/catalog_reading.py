@@ -7,7 +7,7 @@ from attrs import evolve, frozen
 
 from openmind.domain.changes import ChangeKind
 from openmind.domain.errors import SourceNotFound
-from openmind.domain.files import FileReason, FileRecord
+from openmind.domain.files import FileBrief, FileReason, FileRecord
 from openmind.domain.ids import FileId, Generation, JobId, RunId, SourceId
 from openmind.domain.index import IndexTable, TableState, Visibility, as_ranges
 from openmind.domain.jobs import IndexJob, IndexRun
@@ -65,6 +65,9 @@ class MemoryReader:
     def files(self, file_ids: Collection[FileId]) -> dict[FileId, FileRecord]:
         records = self.contents.records
         return {file_id: records[file_id] for file_id in file_ids if file_id in records}
+
+    def briefs(self, file_ids: Collection[FileId]) -> dict[FileId, FileBrief]:
+        return {file_id: FileBrief.of(record) for file_id, record in self.files(file_ids).items()}
 
     def files_with_content(self, content_hash: str) -> tuple[FileRecord, ...]:
         enabled = self.contents.enabled_ids()

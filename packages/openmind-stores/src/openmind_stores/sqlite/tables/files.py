@@ -4,8 +4,9 @@ from collections.abc import Collection, Iterable, Iterator
 from operator import itemgetter
 from typing import Final
 
-from openmind.domain.files import FileReason, FileRecord, FileStat
+from openmind.domain.files import FileBrief, FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, SourceId
+from openmind.domain.paths import displayable
 from openmind.ports.catalog import MemoryCounts
 
 from openmind_stores.sqlite.connection import Row
@@ -23,6 +24,8 @@ _COLUMNS: Final = f"{_LEAN}, title, metadata"
 _KNOWN: Final = f"SELECT {_LEAN}, '', '{{}}' FROM files WHERE source_id = ? ORDER BY path_bytes"
 _BY_ID: Final = f"SELECT {_COLUMNS} FROM files WHERE id = ?"
 _BY_IDS: Final = f"SELECT {_COLUMNS} FROM files WHERE id IN (SELECT value FROM json_each(?))"
+_BRIEF: Final = "id, source_id, path_bytes, title, live_generation"
+_BRIEFS_BY_IDS: Final = f"SELECT {_BRIEF} FROM files WHERE id IN (SELECT value FROM json_each(?))"
 _BY_CONTENT: Final = f"""
 SELECT {_COLUMNS} FROM files
 WHERE content_hash = ? AND source_id IN (SELECT id FROM sources WHERE enabled) ORDER BY path_bytes
@@ -122,6 +125,27 @@ FILES: Final = Form(
     ),
     make=_record,
 )
+
+
+def _brief(row: Row) -> tuple[FileId, FileBrief]:
+    """Map a row; the order is that of `_BRIEF`."""
+    file_id, source_id, path_bytes, title, live_generation = row
+    brief = FileBrief(
+        source_id=source_id,
+        path_bytes=as_path(path_bytes),
+        path=displayable(path_bytes),
+        title=title,
+        live_generation=live_generation,
+    )
+    return file_id, brief
+
+
+BRIEFS: Final = Form(
+    table="files",
+    every=f"SELECT {_BRIEF} FROM files",
+    shapes=shapes(TEXT, TEXT, BYTES, TEXT, or_null(WHOLE)),
+    make=_brief,
+)
 TALLY: Final = Form(
     table="file_totals",
     every="SELECT reason, files, chunks, missing_vectors FROM file_totals",
@@ -160,6 +184,12 @@ class FileReading(Session):
         found: dict[FileId, FileRecord] = {}
         for batch in batches(file_ids):
             found.update((record.id, record) for record in self.all(FILES, _BY_IDS, (array(batch),)))
+        return found
+
+    def briefs(self, file_ids: Collection[FileId]) -> dict[FileId, FileBrief]:
+        found: dict[FileId, FileBrief] = {}
+        for batch in batches(file_ids):
+            found.update(self.all(BRIEFS, _BRIEFS_BY_IDS, (array(batch),)))
         return found
 
     def files_with_content(self, content_hash: str) -> tuple[FileRecord, ...]:

@@ -3,7 +3,7 @@
 import pytest
 from attrs import evolve
 
-from openmind.domain.files import FileReason, FileStat
+from openmind.domain.files import FileBrief, FileReason, FileStat
 from openmind.domain.ids import FileId, SourceId
 from openmind.ports.catalog import Catalog, MemoryCounts
 from openmind.testing.contracts.catalog_promises.samples import (
@@ -41,6 +41,18 @@ class FilePromises:
             found = snapshot.files([FileId("file_0003"), FileId("file_0001"), FileId("nothing")])
             assert found == {record(1).id: record(1), record(3).id: record(3)}
             assert snapshot.files([]) == {}
+
+    def test_briefs_say_of_several_files_what_their_records_say(self, catalog: Catalog) -> None:
+        table = with_table(catalog)
+        [live] = publish(catalog, record(1, path=b"/n/\xff.txt"), tables=[table])
+        with catalog.writing() as session:
+            session.record([record(2, reason=FileReason.TOO_BIG, chunks=0)], at=AT)
+
+        with catalog.reading() as snapshot:
+            found = snapshot.briefs([FileId("file_0002"), live.id, FileId("nothing")])
+            assert found == {each.id: FileBrief.of(each) for each in (live, record(2, chunks=0))}
+            assert found[live.id].path == r"/n/\xff.txt"
+            assert snapshot.briefs([]) == {}
 
     def test_known_files_stream_in_order_of_their_bytes_without_title_and_metadata(self, catalog: Catalog) -> None:
         with_table(catalog)
