@@ -7,7 +7,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from importlib.metadata import version
 
 import uvicorn
@@ -29,8 +29,9 @@ GRACE_S = 3
 THREADS = 16
 """Requests that are worked on at once; others wait."""
 LOG_FILE = "api.jsonl"
-TICKS_PER_LOOK = 10
-TICKS_PER_TRIM = 100
+LOOK_S = 1.0
+"""Until the server looks again whether to go on."""
+LOOKS_PER_TRIM = 10
 SILENT = logging.CRITICAL + 1
 
 
@@ -117,6 +118,8 @@ class ApiServer(uvicorn.Server):
             )
         )
         self.application = application
+        self._wake: Callable[[], object] = lambda: None
+        """Ends the wait for the next look."""
         self._ready = ready
         self._may_go_on = may_go_on
 
@@ -126,13 +129,39 @@ class ApiServer(uvicorn.Server):
         await super().startup(sockets)
         self._ready()
 
+    async def main_loop(self) -> None:
+        """Wait for the end, and look every second whether to go on.
+
+        Uvicorn looks ten times, which costs a server that nobody asks anything most of what it costs at all.
+        """
+        loop, told = asyncio.get_running_loop(), asyncio.Event()
+        self._wake = lambda: loop.call_soon_threadsafe(told.set)
+        looks = 0
+        while not await self.on_tick(looks):
+            looks += 1
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await told.wait()
+
     async def on_tick(self, counter: int) -> bool:
-        """Look, ten times a second, whether to go on."""
-        if counter % TICKS_PER_LOOK == 0 and not self._may_go_on():
+        """Look whether to end."""
+        if not self._may_go_on():
             return True
-        if counter % TICKS_PER_TRIM == 0:
+        if counter % LOOKS_PER_TRIM == 0:
             asyncio.get_running_loop().run_in_executor(None, give_back)
-        return await super().on_tick(counter)
+        return await super().on_tick(0)  # at 0 it sets the date that answers have
+
+    @property
+    def should_exit(self) -> bool:
+        """Whether the server is to end. It may be told so in any thread, and by a signal."""
+        return self._should_exit
+
+    @should_exit.setter
+    def should_exit(self, value: bool) -> None:
+        self._should_exit = value
+        if value:
+            with suppress(RuntimeError):  # the loop is closed: it has ended
+                self._wake()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End: streams are told first, so that each can say so to its client."""

@@ -250,6 +250,17 @@ def test_the_server_ends_when_it_is_not_the_only_one_of_its_home_any_more(world)
         assert not api.thread.is_alive()
 
 
+def test_a_server_that_is_told_to_end_does_not_wait_for_its_next_look(world, monkeypatch) -> None:
+    monkeypatch.setattr("openmind_api.server.LOOK_S", 10_000.0)
+    with world.served() as api:
+        assert api.http.get("/health").status_code == 200
+        api.server.should_exit = True
+
+        api.thread.join(100)
+
+        assert not api.thread.is_alive()
+
+
 def test_the_server_ends_while_clients_are_connected_but_idle(world) -> None:
     with world.served() as api, httpx.Client(base_url=api.url, trust_env=False, timeout=100) as client:
         client.get("/health")
