@@ -1,26 +1,51 @@
-"""The connection: uvicorn's, with a limit to how long a request may take to arrive."""
+"""The connection: uvicorn's over llhttp, with limits to what a client may send and how long it may take to.
+
+Llhttp reads all that it is given, and keeps what does not end. So it is given bytes in pieces, and none while a request
+that is wholly there waits for its answer: what a client sends ahead stays bytes, and there is little of it.
+"""
 
 import asyncio
-import sys
-from http import HTTPStatus
 from typing import ClassVar, cast
 
-import h11
-from uvicorn.protocols.http.h11_impl import H11Protocol
+import httptools
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from openmind_api import problems
-from openmind_api.gate import ANSWERED, Gate
+from openmind_api.gate import ANSWERED, MAX_ADDRESS_BYTES, Gate
 from openmind_api.problems import Refusal
 
-TOO_LONG = 431
+PIECE_BYTES = 4 * 1024
+MOST_AHEAD_BYTES = 64 * 1024
+MOST_HEAD_BYTES = 64 * 1024
+"""Of a head, or between two pieces of a body: chunks may have extensions, and trailers behind them."""
+VERSIONS = frozenset({"1.0", "1.1"})
+CHUNKED = [b"chunked"]
+BLANKS = b" \t"
 
 
-class PromptProtocol(H11Protocol):
+class Unreadable(Exception):
+    """A request that llhttp takes and nobody should."""
+
+
+class PromptProtocol(HttpToolsProtocol):
     """Gives up clients that begin a request, or a connection, and do not go on, or that speak no HTTP."""
 
     request_s: ClassVar[float] = 20.0
     """A whole request, body included, must be there within this time."""
     _deadline: asyncio.TimerHandle | None = None
+    _ahead = b""
+    """What arrived and was not read yet."""
+    _unmoved_bytes = 0
+    """What was read since a request began, or more of its body came."""
+    _in_head = False
+    _in_body = False
+    _served: RequestResponseCycle | None = None
+    """The request that is being answered; uvicorn's `cycle` is the one that arrived last."""
+    _fault: Refusal | None = None
+    """What is wrong with what came behind requests that are still to be answered."""
+    _framing: bytes | None = None
+    """How the body is framed that llhttp has left out, since the request asks for another protocol as well."""
+    _replaying = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
@@ -29,43 +54,171 @@ class PromptProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
-        super().data_received(data)
-        arriving = self.conn.their_state is h11.SEND_BODY or (
-            self.conn.their_state is h11.IDLE and self.conn.trailing_data[0] != b""
-        )
-        if not arriving:
-            self._end()
-        elif self._deadline is None:
-            self._begin()
-
-    def send_400_response(self, msg: str) -> None:
-        """Refuse what cannot be read. Where an answer was begun the connection ends without a word."""
-        if self.conn.our_state in {h11.IDLE, h11.SEND_RESPONSE}:
-            if self.conn.our_state is h11.SEND_RESPONSE:  # the body of a request broke off into something else
-                self.scope["state"][ANSWERED] = True
-            refusal = self._unread()
-            headers, body = cast(Gate, self.app).unreadable(refusal)
-            reason = HTTPStatus(refusal.status).phrase.encode()
-            answer = (
-                h11.Response(status_code=refusal.status, headers=headers, reason=reason),
-                h11.Data(data=body),
-                h11.EndOfMessage(),
-            )
-            self.transport.write(b"".join(self.conn.send(event) or b"" for event in answer))
-        self.transport.close()
-
-    def _unread(self) -> Refusal:
-        """What is wrong: h11 gives up a head that does not end, and what is no HTTP."""
-        error = sys.exception()
-        if not isinstance(error, h11.RemoteProtocolError) or error.error_status_hint != TOO_LONG:
-            return problems.NO_HTTP
-        received, _ = self.conn.trailing_data
-        return problems.LONG_HEADERS if b"\n" in received else problems.LONG_ADDRESS
+        if self._fault is not None:
+            return
+        self._ahead += data
+        self._read_on()
+        if len(self._ahead) > MOST_AHEAD_BYTES:
+            self.flow.pause_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio."""
         self._end()
+        served = self._served
+        if served is not None and served is not self.cycle and not served.response_complete:
+            served.disconnected = True
+            served.message_event.set()
+        self.pipeline.clear()
         super().connection_lost(exc)
+
+    # What llhttp finds
+
+    def on_message_begin(self) -> None:
+        """Take a request that begins."""
+        if self._replaying:
+            return
+        super().on_message_begin()
+        self._in_head, self._in_body, self._unmoved_bytes = True, False, 0
+        self._end()
+        self._begin()
+
+    def on_url(self, url: bytes) -> None:
+        """Take a part of the address."""
+        if not self._replaying:
+            super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header; those behind a body have nothing to say any more."""
+        if self._in_head:
+            super().on_header(name, value.strip(BLANKS))
+
+    def on_headers_complete(self) -> None:
+        """Let the request in whose head is there."""
+        if self._replaying:
+            return
+        self._framing = self._body_framing()
+        super().on_headers_complete()
+        self._in_head, self._in_body = False, True
+        if not self.pipeline:
+            self._served = self.cycle
+
+    def on_body(self, body: bytes) -> None:
+        """Take a part of the body."""
+        self._unmoved_bytes = 0
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """Take a request that is wholly there."""
+        if self._framing is not None and self.parser.should_upgrade():
+            return  # its body is still to be read
+        self._in_body, self._unmoved_bytes = False, 0
+        self._end()
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        """Go on with what was sent meanwhile."""
+        self._served = self.pipeline[-1][0] if self.pipeline else None
+        super().on_response_complete()
+        if self._ahead:
+            self._read_on()
+        elif self._fault is not None and self._served is None and not self.transport.is_closing():
+            self._say(self._fault)
+
+    @property
+    def _is_busy(self) -> bool:
+        """Whether a request that is wholly there is still to be answered."""
+        cycle = self.cycle
+        return bool(self.pipeline) or (cycle is not None and not cycle.more_body and not cycle.response_complete)
+
+    @property
+    def _may_read(self) -> bool:
+        return self._fault is None and not (self._is_busy or self.transport.is_closing())
+
+    def _read_on(self) -> None:
+        self._unset_keepalive_if_required()
+        data, at = self._ahead, 0
+        while at < len(data) and self._may_read:
+            at += self._read(data[at : at + PIECE_BYTES])
+        self._ahead = b"" if self._fault else data[at:]
+        if self._deadline is None and self._may_read:
+            self._begin()
+
+    def _read(self, piece: bytes) -> int:
+        """Read a piece, or its first bytes, and say how many they were."""
+        self._unmoved_bytes += len(piece)
+        try:
+            self.parser.feed_data(piece)
+        except httptools.HttpParserUpgrade as other:
+            if self._framing is not None:
+                self._read_body_all_the_same(self._framing)
+            return int(other.args[0])
+        except httptools.HttpParserError:
+            self._refuse(problems.NO_HTTP)
+        else:
+            if self._unmoved_bytes > MOST_HEAD_BYTES:
+                self._refuse(self._too_long())
+        return len(piece)
+
+    def _read_body_all_the_same(self, framing: bytes) -> None:
+        """Read the body of a request that asks for another protocol, which it does not get.
+
+        Clients that would rather speak HTTP/2, as Java's, ask for it with every request. Llhttp takes what follows the
+        head for that protocol, so that another parser has to take the body, which learns no more than where it ends.
+        """
+        self.parser = httptools.HttpRequestParser(self)
+        self._framing = None
+        self._replaying = True
+        try:
+            self.parser.feed_data(b"POST / HTTP/1.1\r\n" + framing + b"\r\n\r\n")
+        finally:
+            self._replaying = False
+
+    def _body_framing(self) -> bytes | None:
+        """The header that says where the body ends; None without a body.
+
+        Raises:
+            Unreadable: it says so in a way that another reader may understand in another way.
+        """
+        codings = [value.lower() for name, value in self.headers if name == b"transfer-encoding"]
+        version = self.parser.get_http_version()
+        if version not in VERSIONS or (codings and (codings != CHUNKED or version != "1.1")):
+            raise Unreadable
+        if codings:
+            return b"Transfer-Encoding: chunked"
+        lengths = [value for name, value in self.headers if name == b"content-length" and int(value)]
+        return b"Content-Length: " + lengths[0] if lengths else None
+
+    # What is no request
+
+    def _too_long(self) -> Refusal:
+        """Say what does not end; where nothing of the headers came it may be the address."""
+        if self._in_head and len(self.url) > MAX_ADDRESS_BYTES:
+            return problems.LONG_ADDRESS
+        return problems.LONG_HEADERS if self._in_head or self._in_body else problems.NO_HTTP
+
+    def _refuse(self, refusal: Refusal) -> None:
+        """Refuse what cannot be read, after the answers that are due before."""
+        self._end()
+        broken = self.cycle if self._in_body else None
+        if broken is not None and self.pipeline:
+            self.pipeline.popleft()
+        elif broken is not None:
+            if broken.response_started:  # half an answer is no place for another
+                self.transport.close()
+                return
+            self.scope["state"][ANSWERED] = True
+            self._say(refusal)
+            return
+        if self._served is None or self._served.response_complete:
+            self._say(refusal)
+        else:
+            self._fault = refusal
+
+    def _say(self, refusal: Refusal) -> None:
+        headers, body = cast(Gate, self.app).unreadable(refusal)
+        lines = (b"%s: %s\r\n" % header for header in headers)
+        self.transport.write(b"".join([STATUS_LINE[refusal.status], *lines, b"\r\n", body]))
+        self.transport.close()
 
     def _begin(self) -> None:
         self._deadline = self.loop.call_later(self.request_s, self.transport.close)
