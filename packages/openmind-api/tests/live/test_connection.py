@@ -176,11 +176,14 @@ def test_a_client_that_leaves_is_noticed_although_it_sent_another_request(world,
 
 
 def test_blank_lines_keep_no_connection_open(world, monkeypatch) -> None:
-    with world.served() as api:
-        with socket.create_connection(("127.0.0.1", api.port), timeout=100) as connection, suppress(ConnectionError):
-            connection.sendall(f"{api.head('GET /health')}\r\n".encode())
-            assert connection.recv(65_536)
-            monkeypatch.setattr(PromptProtocol, "request_s", 0.3)
-            connection.sendall(b"\r\n\r\n")
-            while connection.recv(65_536):
-                pass
+    with (
+        world.served() as api,
+        socket.create_connection(("127.0.0.1", api.port), timeout=100) as connection,
+        suppress(ConnectionError),
+    ):
+        connection.sendall(f"{api.head('GET /health')}\r\n".encode())
+        assert connection.recv(65_536)
+        monkeypatch.setattr(PromptProtocol, "request_s", 0.3)
+        connection.sendall(b"\r\n\r\n")
+        while connection.recv(65_536):
+            pass
