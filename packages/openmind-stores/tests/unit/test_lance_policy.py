@@ -56,6 +56,36 @@ def test_a_growing_table_keeps_few_segments_and_merges_each_row_a_few_times(batc
     ("sizes", "expected"),
     [
         ((), 1),
+        ((10_000,) * 24, 1),
+        ((10_000,) * 25, 4),
+        ((*(10_000,) * 21, 40_000, *(10_000,) * 3), 1),
+        ((*(10_000,) * 21, 40_000, *(10_000,) * 4), 4),
+        ((*(10_000,) * 21, 40_000, 9_000, *(10_000,) * 3, 20), 1),
+        ((*(10_000,) * 21, 40_000, 9_000, *(10_000,) * 3, 2_000), 5),
+    ],
+)
+def test_batches_of_a_large_text_index_are_joined(sizes: tuple[int, ...], expected: int) -> None:
+    assert POLICY.batches_to_join(sizes) == expected
+
+
+def test_a_text_index_of_a_million_rows_has_some_forty_segments_and_joins_each_row_once() -> None:
+    sizes: list[int] = []
+    written = 0
+    for _ in range(100):
+        sizes.append(10_000)
+        joined = POLICY.batches_to_join(sizes)
+        sizes[-joined:] = [sum(sizes[-joined:])]
+        written += sizes[-1] if joined > 1 else 0
+
+    assert sum(sizes) == 1_000_000
+    assert len(sizes) <= 45
+    assert written <= 1_000_000
+
+
+@pytest.mark.parametrize(
+    ("sizes", "expected"),
+    [
+        ((), 1),
         ((10_000,), 1),
         ((10_000, 10_000), 2),
         ((20_000, 10_000), 2),

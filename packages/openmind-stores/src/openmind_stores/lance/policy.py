@@ -1,7 +1,7 @@
 """When the indexes and files of a table are tended: figures and decisions, nothing that is done."""
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from attrs import frozen
 
@@ -18,6 +18,11 @@ class UpkeepPolicy:
     most_merged_words: int = 10_000
     """The same for the text index, where merging takes 0.1 ms and 7 kB of memory for each row: no more than folding a
     full batch takes. A search pays 0.1 ms for a segment of that size."""
+    most_text_segments: int = 24
+    """Segments of the text index before batches are joined: a word that is asked for the first time is looked for in
+    each, which takes 2 ms. Joining a row takes 0.1 ms, so tables that do not need it are spared."""
+    joined_words: int = 40_000
+    """Rows of a segment of joined batches."""
     cheap_rows: int = 3_000
     """Rows that are merged although nothing demands it: what small runs, and the very first commit of a run, leave.
     With twice as many the next two commits are merged, too: 0.6 s more for the 7.2 s that a first run of 37,000
@@ -73,6 +78,13 @@ class UpkeepPolicy:
             rows += older
             joined += 1
         return joined
+
+    def batches_to_join(self, sizes: Sequence[int]) -> int:
+        """Say how many of the newest segments of the text index should become one, since the table is large."""
+        small = list(takewhile(lambda rows: rows <= self.joined_words // 2, reversed(sizes)))
+        if len(sizes) <= self.most_text_segments or sum(small) < self.joined_words:
+            return 1
+        return next(count for count, rows in enumerate(accumulate(small), 1) if rows >= self.joined_words)
 
     def rows_per_file(self, sizes: Sequence[int]) -> int:
         """Say below how many rows files should be joined now; 0 when they may stay as they are."""

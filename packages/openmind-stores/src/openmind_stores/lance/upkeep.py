@@ -106,6 +106,7 @@ class Upkeep:
             data.fold_index(WORDS_INDEX, merge=0)
         segments = data.index_state(WORDS_INDEX).segments
         merged = self.policy.newest_to_merge(segments, most=self.policy.most_merged_words)
+        merged = max(merged, self.policy.batches_to_join(segments))
         if merged > 1:
             data.fold_index(WORDS_INDEX, merge=merged)
 
