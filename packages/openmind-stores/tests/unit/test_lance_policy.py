@@ -121,8 +121,8 @@ def test_runs_leave_few_segments_for_filters_to_ask_and_join_each_row_a_few_time
         ([], 0),
         ([10] * 8, 0),
         ([10] * 9, POLICY.tiny_file_rows),
-        ([10_000] * 64, 0),
-        ([10_000] * 65, POLICY.small_file_rows),
+        ([9_999] * 64, 0),
+        ([9_999] * 65, POLICY.small_file_rows),
         ([POLICY.small_file_rows] * 500, 0),
     ],
 )
