@@ -7,12 +7,13 @@ from openmind.adapters.framing import FrameKind, encode, read_frame
 from openmind.application.indexing.preparation_wire import outcomes_from_wire, outcomes_to_wire
 from openmind.domain.documents import DocumentFacts
 from openmind.domain.files import FileReason
-from openmind.domain.preparation import Preparation, PreparationFailure, PreparedFile, PreparedPassage
+from openmind.domain.passages import Passage, Passages
+from openmind.domain.preparation import Preparation, PreparationFailure, PreparedFile
 from openmind.domain.vectors import Vectors
 
 ANY_TEXT = st.text(st.characters(), max_size=20)
 """Half characters and control characters, too."""
-PASSAGES = st.builds(PreparedPassage, ANY_TEXT, ANY_TEXT, ANY_TEXT, st.integers(-(2**63), 2**63 - 1), ANY_TEXT)
+PASSAGES = st.builds(Passage, ANY_TEXT, ANY_TEXT, st.integers(-(2**63), 2**63 - 1), ANY_TEXT)
 
 
 def sent(*outcomes: Preparation) -> list[Preparation]:
@@ -28,7 +29,7 @@ def sent(*outcomes: Preparation) -> list[Preparation]:
 def test_what_a_worker_prepared_arrives_as_it_was(passages, packed, embedded, title) -> None:
     vectors = Vectors(bytes(range(8)) * len(passages), 2) if embedded else None
     facts = DocumentFacts(title=title, metadata={"file_type": "text", "odd": title})
-    outcome = PreparedFile(ticket=7, packed=packed, facts=facts, passages=tuple(passages), vectors=vectors)
+    outcome = PreparedFile(ticket=7, packed=packed, facts=facts, passages=Passages.of(passages), vectors=vectors)
 
     failure = PreparationFailure(ticket=8, reason=FileReason.DAMAGED, message=title)
 

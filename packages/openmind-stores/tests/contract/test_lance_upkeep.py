@@ -11,13 +11,14 @@ import pyarrow as pa
 import pytest
 from lance.file import LanceFileReader
 from lance.fragment import write_fragments
+from openmind.domain.chunk_rows import ChunkRows
 from openmind.domain.ids import Generation, SourceId
 from openmind.ports.chunk_store import CandidateQuery, Candidates, ChunkFilter, WordsQuery
 from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, TABLE, ask, counted, keys, row
+from openmind_stores.lance.batches import to_batch
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.engine import WORDS_OPTIONS, Caches, Dataset, any_of
 from openmind_stores.lance.policy import UpkeepPolicy
-from openmind_stores.lance.schema import to_columns
 from openmind_stores.lance.upkeep import WORDS_INDEX
 
 SMALL = UpkeepPolicy(most_segments=4, vector_index_rows=300, loose_vectors=0, rows_per_partition=50, most_tiny_files=3)
@@ -300,7 +301,8 @@ def test_what_killed_writers_left_goes_with_the_next_cleaning(store: LanceChunkS
     store.purge(TABLE)
     before = files(store)
     data = opened(store)
-    abandoned = pa.Table.from_batches([data._pack(to_columns([row(3, 0, "zanzibarquartz")]), data.native.schema)])
+    rows = ChunkRows.of([row(3, 0, "zanzibarquartz")], data.dimension)
+    abandoned = pa.Table.from_batches([to_batch(rows, data.native.schema)])
     write_fragments(abandoned, data.native.uri)  # killed before the version that names the rows,
     covered = [each.id for each in data.fragments()]
     data.native.create_index_uncommitted(  # or the one that names the index,

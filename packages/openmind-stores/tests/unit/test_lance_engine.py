@@ -83,5 +83,6 @@ def test_only_the_engine_imports_lance_and_only_what_packs_its_columns_arrow_too
     imported = {path.name: set(importing.findall(path.read_text())) for path in folder.glob("*.py")}
     assert {name: found for name, found in imported.items() if found} == {
         "engine.py": {"lance", "pyarrow"},
+        "batches.py": {"pyarrow"},
         "columns.py": {"pyarrow"},
     }

@@ -12,6 +12,7 @@ from openmind.domain.chunks import Chunk, ChunkRow, embedded_text
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Locator, Place, Segment
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.files import FileReason
+from openmind.domain.passages import Passage
 
 MAX_UNPACKED = 512 * 1024 * 1024
 """Bytes; far above what is ever packed. A damaged header must not make us reserve memory."""
@@ -179,7 +180,7 @@ def read_metadata(text: str) -> tuple[Locator, str, dict[str, object]]:
         ) from error
 
 
-def stored_input(row: ChunkRow) -> str:
+def stored_input(row: ChunkRow | Passage) -> str:
     """Return the exact input of the embedder for a stored passage."""
     _, context, _ = read_metadata(row.metadata)
     return embedded_text(context, row.text)

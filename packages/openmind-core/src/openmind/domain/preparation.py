@@ -1,13 +1,11 @@
 """A file made ready to be remembered: its text, cut into passages, analysed and maybe embedded."""
 
-from typing import NamedTuple
-
 from attrs import field, frozen
 
-from openmind.domain.chunks import embedded_text
 from openmind.domain.documents import DocumentFacts
 from openmind.domain.files import FileReason
-from openmind.domain.vectors import Vectors
+from openmind.domain.passages import Passages
+from openmind.domain.vectors import KnownVectors, Vectors
 
 
 @frozen(kw_only=True)
@@ -26,20 +24,6 @@ class PreparationRequest:
     """Bytes of the file, so that a large one can be given the time it takes."""
 
 
-class PreparedPassage(NamedTuple):
-    """A passage that only lacks a generation. A tuple, since there are tens of thousands in a batch."""
-
-    text: str
-    context: str
-    words: str
-    passage: int
-    metadata: str
-
-    @property
-    def embedded_text(self) -> str:
-        return embedded_text(self.context, self.text)
-
-
 @frozen(kw_only=True)
 class PreparedFile:
     """What became of a request that went well."""
@@ -48,9 +32,13 @@ class PreparedFile:
     packed: bytes | None = field(repr=False)
     """The packed text; None when the request brought it along."""
     facts: DocumentFacts
-    passages: tuple[PreparedPassage, ...] = field(repr=False)
+    passages: Passages = field(repr=False)
     vectors: Vectors | None = field(repr=False)
     """One row a passage, by the embedder that runs in process; None without one."""
+
+    def vectors_of(self, table_id: int) -> dict[int, KnownVectors]:
+        """Give the vectors, if there are any, as those of a table."""
+        return {} if self.vectors is None else {table_id: KnownVectors(self.vectors)}
 
 
 @frozen(kw_only=True)

@@ -2,9 +2,12 @@
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Self
 
 from attrs import field, frozen
+
+from openmind.domain.texts import Buffer
 
 FLOAT_BYTES = 4
 
@@ -16,7 +19,7 @@ class Vectors:
     Made so that core needs no numpy: `numpy.frombuffer(vectors.data, "<f4").reshape(len(vectors), -1)` costs nothing.
     """
 
-    data: bytes = field(repr=False)
+    data: Buffer = field(repr=False)
     dimension: int
 
     def __attrs_post_init__(self) -> None:
@@ -55,7 +58,7 @@ class Vectors:
 
     def row_bytes(self, index: int) -> bytes:
         width = FLOAT_BYTES * self.dimension
-        return self.data[index * width : (index + 1) * width]
+        return bytes(self.data[index * width : (index + 1) * width])
 
     def rows(self) -> list[list[float]]:
         """Unpack into lists of floats."""
@@ -64,3 +67,39 @@ class Vectors:
         if sys.byteorder == "big":
             flat.byteswap()
         return [list(flat[at : at + self.dimension]) for at in range(0, len(flat), self.dimension)]
+
+
+@frozen
+class KnownVectors:
+    """The vectors of N passages, as far as there are any."""
+
+    rows: Vectors
+    """N rows; zeros where there is none."""
+    missing: frozenset[int] = frozenset()
+    """Which passages have none."""
+
+    @classmethod
+    def of(cls, vectors: Sequence[bytes | None], dimension: int) -> Self:
+        """Put vectors, each of them float32 bytes or None, into one buffer.
+
+        Raises:
+            TypeError: one has another dimension.
+        """
+        size = FLOAT_BYTES * dimension
+        for vector in vectors:
+            if vector is not None and len(vector) != size:
+                raise TypeError(f"a vector has {len(vector) // FLOAT_BYTES} components instead of {dimension}")
+        blank = bytes(size)
+        data = b"".join([blank if vector is None else vector for vector in vectors])
+        return cls(Vectors(data, dimension), frozenset(at for at, vector in enumerate(vectors) if vector is None))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[bytes | None]:
+        return (None if at in self.missing else self.rows.row_bytes(at) for at in range(len(self)))
+
+    def slice(self, start: int, stop: int) -> Self:
+        """Return those of passages `start` up to, not including, `stop`."""
+        missing = frozenset(at - start for at in self.missing if start <= at < stop)
+        return type(self)(self.rows.slice(start, stop), missing)

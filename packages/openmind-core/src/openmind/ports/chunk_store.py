@@ -164,8 +164,11 @@ class ChunkStore(Protocol):
         """Delete what was moved aside: what could be made again was made again."""
         ...
 
-    def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
+    def add(self, table: str, rows: Collection[ChunkRow]) -> None:
         """Append rows in one write; on disk (fsync) when it returns. Readers can find them at once, only slowly.
+
+        Most come as `ChunkRows`, which a store that keeps columns may take as columns (`ChunkRows.of` makes them of any
+        rows): it spares making an object of each.
 
         Rows come back as they were written, but for half characters, which become question marks, and for vectors,
         which may be kept in half precision: a component is off by 1 in 2,048 at most.

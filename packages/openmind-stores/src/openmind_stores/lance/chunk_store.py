@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -63,7 +63,7 @@ class LanceChunkStore:
             with writing(aside.name):
                 remove(aside)
 
-    def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
+    def add(self, table: str, rows: Collection[ChunkRow]) -> None:
         """Append rows in one write."""
         if rows:
             self._table(table).append(rows)

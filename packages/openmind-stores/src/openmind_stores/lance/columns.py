@@ -1,4 +1,4 @@
-"""Columns of plain Python values, packed for Arrow and unpacked again."""
+"""Columns of a table in Arrow, and what is taken out of them."""
 
 from collections.abc import Mapping, Sequence
 
@@ -49,24 +49,6 @@ def arrow_schema(dimension: int) -> pa.Schema:
     return pa.schema(
         [pa.field(name, types[kind], name in NULLABLE, metadata=ENCODINGS.get(name)) for name, kind in COLUMNS.items()]
     )
-
-
-def column_to_arrow(values: Sequence[object], kind: "pa.DataType") -> pa.Array:
-    """Put plain values into one column; half characters, which UTF-8 cannot say, become question marks."""
-    try:
-        return pa.array(values, kind)
-    except UnicodeEncodeError:
-        whole = [value.encode(errors="replace").decode() if isinstance(value, str) else value for value in values]
-        return pa.array(whole, kind)
-
-
-def vectors_to_arrow(vectors: Sequence[object], kind: "pa.FixedSizeListType") -> pa.Array:
-    """Put vectors, each of them bytes or None, into one column of the precision that the table has."""
-    blank = bytes(4 * kind.list_size)
-    packed = np.frombuffer(b"".join(vector if isinstance(vector, bytes) else blank for vector in vectors), "<f4")
-    values = pa.array(packed.astype(kind.value_type.to_pandas_dtype(), copy=False), kind.value_type)
-    missing = pa.array([vector is None for vector in vectors], pa.bool_())
-    return pa.FixedSizeListArray.from_arrays(values, kind.list_size, mask=missing)
 
 
 def vectors_from_arrow(column: "pa.Array | pa.ChunkedArray") -> list[object]:

@@ -1,6 +1,6 @@
 """The one module that imports Lance, the native binding of LanceDB's format: `import lancedb` costs seconds.
 
-Everything here speaks of one dataset in plain Python values; what OpenMind makes of it is the business of the other
+Everything here speaks of one dataset in plain values; what OpenMind makes of it is the business of the other
 modules.
 """
 
@@ -15,9 +15,11 @@ from typing import Literal, TypedDict
 
 import numpy as np
 from attrs import field, frozen
+from openmind.domain.chunk_rows import ChunkRows
 
 from openmind_stores.hidden_pandas import hidden_pandas
-from openmind_stores.lance.columns import FileColumns, arrow_schema, column_to_arrow, unpack, vectors_to_arrow
+from openmind_stores.lance.batches import to_batch
+from openmind_stores.lance.columns import FileColumns, arrow_schema, unpack
 from openmind_stores.lance.schema import Columns
 
 LOG_LEVEL = "LANCE_LOG"
@@ -163,20 +165,11 @@ class Dataset:
             for each in self.native.get_fragments()
         ]
 
-    def append(self, portions: Iterable[Columns]) -> None:
+    def append(self, portions: Iterable[ChunkRows]) -> None:
         """Write rows as one new version; they are packed portion by portion, so that memory holds few of them twice."""
         schema = self.native.schema
-        batches = (self._pack(columns, schema) for columns in portions)
+        batches = (to_batch(rows, schema) for rows in portions)
         lance.write_dataset(pa.RecordBatchReader.from_batches(schema, batches), self.native, mode="append")
-
-    def _pack(self, columns: Columns, schema: "pa.Schema") -> "pa.RecordBatch":
-        arrays = [
-            vectors_to_arrow(columns[each.name], each.type)
-            if each.name == "vector"
-            else column_to_arrow(columns[each.name], each.type)
-            for each in schema
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
     def delete(self, where: str) -> None:
         self.native.delete(where)

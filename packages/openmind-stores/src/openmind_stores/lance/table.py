@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from attrs import frozen
+from openmind.domain.chunk_rows import ChunkRows, portions
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import StoreDamaged, StoreError
 from openmind.domain.ids import FileId, Generation
@@ -17,7 +18,7 @@ from openmind_stores.lance.conditions import of_generations
 from openmind_stores.lance.durability import durable
 from openmind_stores.lance.engine import Caches, Dataset, columns_of_file, spare_memory
 from openmind_stores.lance.errors import REPAIR, is_from_lance, reading, writing
-from openmind_stores.lance.schema import COLUMNS, OF_A_ROW, to_columns, to_rows
+from openmind_stores.lance.schema import COLUMNS, OF_A_ROW, to_rows
 from openmind_stores.lance.upkeep import Upkeep, unindexed_words
 
 logger = logging.getLogger(__name__)
@@ -77,18 +78,21 @@ class Table:
             raise StoreDamaged(f"The passages (table {self.name}) lack {', '.join(sorted(missing))}.", hint=REPAIR)
         return data
 
-    def append(self, rows: Sequence[ChunkRow]) -> None:
+    def append(self, rows: Collection[ChunkRow]) -> None:
         data = self.open()
         spare_memory()
-        dimension = data.dimension
-        for row in rows:
-            if row.vector is not None and len(row.vector) != 4 * dimension:
-                raise StoreError(
-                    f"A vector of {row.path} has {len(row.vector) // 4} components, the table {dimension}.",
-                    hint="Run `openmind index` again; if it comes back, this is a bug.",
-                )
+        files = self._in_columns(rows, data.dimension).files
         with writing(self.name, self.path.parent), durable(self.path):
-            data.append(to_columns(some) for some in in_portions(rows, ROWS_AT_ONCE))
+            data.append(portions(files, ROWS_AT_ONCE))
+
+    def _in_columns(self, rows: Collection[ChunkRow], dimension: int) -> ChunkRows:
+        try:
+            return ChunkRows.of(rows, dimension)
+        except TypeError as error:
+            raise StoreError(
+                f"A vector does not fit into the table {self.name}: {error}.",
+                hint="Run `openmind index` again; if it comes back, this is a bug.",
+            ) from error
 
     def delete(self, generations: Iterable[Generation]) -> None:
         data = self.open()

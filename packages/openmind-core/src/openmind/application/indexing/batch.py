@@ -1,9 +1,11 @@
 """The open batch: files that become visible together, in one commit of the storage protocol."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from functools import partial
+from itertools import groupby, islice
+from operator import attrgetter
 
 import attrs
 from attrs import define, field, frozen
@@ -13,14 +15,17 @@ from openmind.application.indexing.embedding import Embedding, input_hash
 from openmind.application.indexing.tables import Target, Targets
 from openmind.domain import packing
 from openmind.domain.analysis import passage_words
+from openmind.domain.chunk_rows import FileRows, portions
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.errors import ProviderError
 from openmind.domain.files import FileRecord
 from openmind.domain.ids import Generation
 from openmind.domain.packing import stored_input
+from openmind.domain.passages import Passage, Passages
 from openmind.domain.paths import displayable, extension_of, name_of
-from openmind.domain.preparation import PreparedFile, PreparedPassage
 from openmind.domain.refused_passages import RefusedPassages, marked
+from openmind.domain.texts import Texts
+from openmind.domain.vectors import FLOAT_BYTES, KnownVectors
 from openmind.ports.catalog import Catalog, CatalogWriter, Publication
 from openmind.ports.chunk_store import ChunkStore
 from openmind.ports.file_tree import FileTree
@@ -34,8 +39,8 @@ BATCH_SECONDS = 30.0
 FIRST_BATCH_SECONDS = 1.0
 """The first batch of a run is committed sooner, each later one after twice as long: somebody may be waiting to
 see that something happens."""
-BYTES_PER_CHAR = 3
-"""Rough size in memory of a passage's text and words, for each character of the text."""
+COPIED_AT_ONCE = 1_000
+"""Rows of one file that are copied together."""
 
 Filled = dict[Generation, int]
 """By generation that was written to a table: how many of its rows have no vector."""
@@ -47,9 +52,9 @@ class Entry:
 
     record: FileRecord
     """As it will be, but for the generation."""
-    passages: tuple[PreparedPassage, ...] = field(default=(), repr=False)
-    vectors: Mapping[int, Sequence[bytes | None]] = field(factory=dict, repr=False)
-    """By table: one vector a passage."""
+    passages: Passages = field(default=Passages.of(()), repr=False)
+    vectors: Mapping[int, KnownVectors] = field(factory=dict, repr=False)
+    """By table; none yet where a server makes them."""
     packed: bytes | None = field(default=None, repr=False)
     """Text to keep, when it is not kept already."""
     copy_of: Generation | None = None
@@ -110,9 +115,8 @@ class OpenBatch:
         self._open()
         self._entries.append(entry)
         self._rows += entry.rows
-        chars = sum(len(passage.text) for passage in entry.passages)
         dimension = self.targets.live.table.identity.embedder.dimension
-        self._bytes += chars * BYTES_PER_CHAR + entry.rows * dimension * 4
+        self._bytes += entry.passages.size_bytes + entry.rows * dimension * FLOAT_BYTES
 
     def note(self, record: FileRecord) -> None:
         """Add a record that changes without a new generation."""
@@ -207,7 +211,7 @@ class OpenBatch:
             if target.embedder is None or target.in_process:
                 continue
             held = [
-                input_hash(passage.embedded_text)
+                input_hash(stored_input(passage))
                 for entry in entries
                 for passage, vector in zip(entry.passages, entry.vectors.get(target.table.id, ()), strict=False)
                 if vector is not None
@@ -219,39 +223,35 @@ class OpenBatch:
 
         A generation whose twin this table does not hold yet is not among them.
         """
-        missing: dict[Generation, int] = {}
-        pending: list[ChunkRow] = []
-        for entry, generation in zip(entries, generations, strict=True):
-            if entry.copy_of is None:
-                missing[generation] = 0
-        for row in self._rows_of(target, entries, generations):
-            missing[row.generation] = missing.get(row.generation, 0) + (row.vector is None)
-            pending.append(row)
-            if len(pending) >= BATCH_ROWS:
-                self._add(target, pending)
-        self._add(target, pending)
+        missing = {new: 0 for entry, new in zip(entries, generations, strict=True) if entry.copy_of is None}
+
+        def counted() -> Iterator[FileRows]:
+            for file in self._rows_of(target, entries, generations):
+                missing[file.generation] = missing.get(file.generation, 0) + len(file.vectors.missing)
+                yield file
+
+        for rows in portions(counted(), BATCH_ROWS):
+            self.chunks.add(target.table.name, rows)
+            self.added_rows += len(rows)
         self.chunks.fold(target.table.name)
         return missing
 
-    def _add(self, target: Target, pending: list[ChunkRow]) -> None:
-        if pending:
-            self.chunks.add(target.table.name, pending)
-            self.added_rows += len(pending)
-            pending.clear()
-
-    def _rows_of(self, target: Target, entries: list[Entry], generations: list[Generation]) -> Iterator[ChunkRow]:
+    def _rows_of(self, target: Target, entries: list[Entry], generations: list[Generation]) -> Iterator[FileRows]:
         copies: dict[Generation, list[tuple[FileRecord, Generation]]] = {}
+        dimension = target.table.identity.embedder.dimension
         at = self.now().isoformat()
         for entry, generation in zip(entries, generations, strict=True):
             if entry.copy_of is not None:
                 copies.setdefault(entry.copy_of, []).append((entry.record, generation))
                 continue
-            vectors = entry.vectors.get(target.table.id) or [None] * len(entry.passages)
-            yield from new_rows(entry.record, generation, entry.passages, vectors, at)
+            vectors = entry.vectors.get(target.table.id) or KnownVectors.of([None] * len(entry.passages), dimension)
+            yield new_rows(entry.record, generation, entry.passages, vectors, at)
         if copies:
-            for row in self.chunks.read_generations(target.table.name, copies.keys()):
-                for record, generation in copies[row.generation]:
-                    yield moved_row(row, record, generation)
+            stored = self.chunks.read_generations(target.table.name, copies.keys())
+            for copied, rows in groupby(stored, attrgetter("generation")):
+                while some := list(islice(rows, COPIED_AT_ONCE)):
+                    for record, generation in copies[copied]:
+                        yield FileRows.of([moved_row(row, record, generation) for row in some], dimension)
 
     def _with_vectors(self, entries: list[Entry]) -> list[Entry]:
         """Ask the servers among the embedders for what is missing, as long as a batch may take."""
@@ -265,7 +265,7 @@ class OpenBatch:
         wanting = [entry for entry in entries if entry.copy_of is None and target.table.id not in entry.vectors]
         if not wanting:
             return entries
-        texts = [passage.embedded_text for entry in wanting for passage in entry.passages]
+        texts = [stored_input(passage) for entry in wanting for passage in entry.passages]
         vectors, error = self.embedding.embed(
             target.embedder,
             texts,
@@ -281,12 +281,13 @@ class OpenBatch:
     def _given(self, target: Target, entry: Entry, vectors: Mapping[bytes, bytes]) -> Entry:
         """Give an entry its vectors for a table; its record says which passages the embedder refused."""
         assert target.embedder is not None
-        texts = [passage.embedded_text for passage in entry.passages]
+        texts = [stored_input(passage) for passage in entry.passages]
         refused = self.embedding.refusals(target.embedder, texts)
         if refused:
             self.left_out(entry.record, refused)
-        fitting = {**entry.vectors, target.table.id: [vectors.get(input_hash(text)) for text in texts]}
-        return attrs.evolve(entry, record=marked(entry.record, refused), vectors=fitting)
+        known = [vectors.get(input_hash(text)) for text in texts]
+        fitting = {target.table.id: KnownVectors.of(known, target.table.identity.embedder.dimension)}
+        return attrs.evolve(entry, record=marked(entry.record, refused), vectors={**entry.vectors, **fitting})
 
     def _used_before(self, target: Target, entries: list[Entry]) -> dict[bytes, bytes]:
         """Vectors of the passages that these entries replace: an edited page keeps most of them."""
@@ -308,34 +309,24 @@ def _keep_texts(session: CatalogWriter, entries: list[Entry]) -> None:
 
 
 def new_rows(
-    record: FileRecord,
-    generation: Generation,
-    passages: Sequence[PreparedPassage],
-    vectors: Sequence[bytes | None],
-    indexed_at: str,
-) -> Iterator[ChunkRow]:
+    record: FileRecord, generation: Generation, passages: Passages, vectors: KnownVectors, indexed_at: str
+) -> FileRows:
     """Make the rows of a file's passages."""
-    path, name = displayable(record.path_bytes), name_of(record.path_bytes)
-    extension, modified_at = extension_of(name), record.stat.modified_at
-    for index, (passage, vector) in enumerate(zip(passages, vectors, strict=True)):
-        yield ChunkRow(
-            generation=generation,
-            file_id=record.id,
-            source_id=record.source_id,
-            path=path,
-            file_name=name,
-            extension=extension,
-            title=record.title,
-            text=passage.text,
-            words=passage.words,
-            vector=vector,
-            index=index,
-            content_hash=record.content_hash,
-            modified_at=modified_at,
-            indexed_at=indexed_at,
-            passage=passage.passage,
-            metadata=passage.metadata,
-        )
+    name = name_of(record.path_bytes)
+    return FileRows(
+        generation=generation,
+        file_id=record.id,
+        source_id=record.source_id,
+        path=displayable(record.path_bytes),
+        file_name=name,
+        extension=extension_of(name),
+        title=record.title,
+        content_hash=record.content_hash,
+        modified_at=record.stat.modified_at,
+        indexed_at=indexed_at,
+        passages=passages,
+        vectors=vectors,
+    )
 
 
 def moved_row(row: ChunkRow, record: FileRecord, generation: Generation) -> ChunkRow:
@@ -355,9 +346,12 @@ def moved_row(row: ChunkRow, record: FileRecord, generation: Generation) -> Chun
     )
 
 
-def reworded(prepared: PreparedFile, path_bytes: bytes) -> tuple[PreparedPassage, ...]:
+def reworded(passages: Passages, path_bytes: bytes) -> Passages:
     """Give the passages of a file to its twin at another path."""
     path, name = displayable(path_bytes), name_of(path_bytes)
-    return tuple(
-        p._replace(words=passage_words(p.text, context=p.context, file_name=name, path=path)) for p in prepared.passages
-    )
+
+    def words(passage: Passage) -> str:
+        _, context, _ = packing.read_metadata(passage.metadata)
+        return passage_words(passage.text, context=context, file_name=name, path=path)
+
+    return attrs.evolve(passages, words=Texts.of(map(words, passages)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 
 from attrs import define, field, frozen
 
@@ -13,14 +14,9 @@ from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture,
 from openmind.domain.errors import ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.foreign_errors import words_of
+from openmind.domain.passages import Passage, Passages
 from openmind.domain.paths import displayable, name_of
-from openmind.domain.preparation import (
-    Preparation,
-    PreparationFailure,
-    PreparationRequest,
-    PreparedFile,
-    PreparedPassage,
-)
+from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest, PreparedFile
 from openmind.ports.embedding_provider import EmbeddingProvider
 from openmind.ports.extractor import Blob, Extractor
 
@@ -94,7 +90,7 @@ class InProcessPreparer:
             for draft in drafts:
                 if draft.failure is None:
                     draft.failure = _trouble_with(draft, step)
-        texts = [p.embedded_text for draft in drafts if draft.failure is None for p in draft.passages]
+        texts = [chunk.embedded_text for draft in drafts if draft.failure is None for chunk in draft.chunks]
         try:
             vectors = self.embedder.embed(texts, role="passage") if self.embedder is not None else None
         except OpenMindError as error:
@@ -142,7 +138,7 @@ class _Draft:
     document: ExtractedDocument = field(init=False)
     packed: bytes | None = None
     chunks: Sequence[Chunk] = ()
-    passages: tuple[PreparedPassage, ...] = ()
+    passages: Passages = field(factory=partial(Passages.of, ()))
     failure: PreparationFailure | None = None
     """What went wrong; no further step is taken then."""
 
@@ -159,7 +155,7 @@ def _split(draft: _Draft) -> None:
 def _analyse(draft: _Draft) -> None:
     path, name = displayable(draft.request.path_bytes), name_of(draft.request.path_bytes)
     facts = draft.document.facts
-    draft.passages = tuple(as_passage(chunk, facts, file_name=name, path=path) for chunk in draft.chunks)
+    draft.passages = Passages.of(as_passage(chunk, facts, file_name=name, path=path) for chunk in draft.chunks)
 
 
 def _trouble_with(draft: _Draft, step: Callable[[_Draft], None]) -> PreparationFailure | None:
@@ -202,11 +198,10 @@ def grouped(requests: Iterable[PreparationRequest]) -> Iterator[list[Preparation
         yield group
 
 
-def as_passage(chunk: Chunk, facts: DocumentFacts, *, file_name: str, path: str) -> PreparedPassage:
+def as_passage(chunk: Chunk, facts: DocumentFacts, *, file_name: str, path: str) -> Passage:
     """Analyse a chunk."""
-    return PreparedPassage(
+    return Passage(
         chunk.text,
-        chunk.context,
         passage_words(chunk.text, context=chunk.context, file_name=file_name, path=path),
         passage_hash(chunk.text),
         packing.chunk_metadata(chunk, facts),

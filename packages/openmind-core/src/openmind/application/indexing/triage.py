@@ -18,8 +18,9 @@ from openmind.domain.changes import ChangeKind, reads_alike
 from openmind.domain.errors import ExtractionFailed
 from openmind.domain.files import WITHOUT_OCR, FileReason, FileRecord, FileStat
 from openmind.domain.ids import FileId, RunId
+from openmind.domain.passages import Passages
 from openmind.domain.paths import displayable, extension_of, name_of
-from openmind.domain.preparation import PreparationFailure, PreparedFile, PreparedPassage
+from openmind.domain.preparation import PreparationFailure, PreparedFile
 from openmind.domain.sources import Source
 from openmind.ports.catalog import Catalog, CatalogReader, PlannedChange
 from openmind.ports.file_tree import FileTree
@@ -290,24 +291,19 @@ class Triage:
         self._enter(task, prepared, prepared.passages, table_id)
 
     def _put_twin(self, task: FileTask, prepared: PreparedFile, table_id: int) -> None:
-        self._enter(task, prepared, reworded(prepared, task.path_bytes), table_id)
+        self._enter(task, prepared, reworded(prepared.passages, task.path_bytes), table_id)
 
-    def _enter(
-        self, task: FileTask, prepared: PreparedFile, passages: tuple[PreparedPassage, ...], table_id: int
-    ) -> None:
+    def _enter(self, task: FileTask, prepared: PreparedFile, passages: Passages, table_id: int) -> None:
         record = task.record(prepared)
         if not passages:
             self.batch.note(record)
             self._count_outcome(record)
             return
-        vectors = {}
-        if prepared.vectors is not None:
-            vectors = {table_id: [prepared.vectors.row_bytes(at) for at in range(len(passages))]}
         self.batch.put(
             Entry(
                 record=record,
                 passages=passages,
-                vectors=vectors,
+                vectors=prepared.vectors_of(table_id),
                 packed=prepared.packed,
                 replaces=task.known.live_generation if task.known else None,
             )

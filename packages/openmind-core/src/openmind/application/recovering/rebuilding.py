@@ -95,9 +95,5 @@ class Rebuild:
 
 
 def _entry(record: FileRecord, prepared: PreparedFile, table_id: int) -> Entry:
-    vectors = {}
-    if prepared.vectors is not None:
-        rows = prepared.vectors
-        vectors = {table_id: [rows.row_bytes(at) for at in range(len(prepared.passages))]}
     whole = attrs.evolve(record, layout=LAYOUT, chunk_count=len(prepared.passages))
-    return Entry(record=whole, passages=prepared.passages, vectors=vectors)
+    return Entry(record=whole, passages=prepared.passages, vectors=prepared.vectors_of(table_id))

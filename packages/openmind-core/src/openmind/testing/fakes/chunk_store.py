@@ -137,7 +137,7 @@ class MemoryChunkStore:
         """Put a table aside; it is not kept here."""
         self._tables.pop(table, None)
 
-    def add(self, table: str, rows: Sequence[ChunkRow]) -> None:
+    def add(self, table: str, rows: Collection[ChunkRow]) -> None:
         """Append rows."""
         found = self._table(table)
         if any(row.vector is not None and len(row.vector) != 4 * found.dimension for row in rows):

@@ -4,6 +4,7 @@ import struct
 
 import pytest
 
+from openmind.domain.chunk_rows import ChunkRows, portions
 from openmind.domain.errors import StoreError
 from openmind.domain.ids import FileId, Generation
 from openmind.ports.chunk_store import (
@@ -11,6 +12,7 @@ from openmind.ports.chunk_store import (
     ChunkStore,
 )
 from openmind.testing.contracts.chunk_store_promises.samples import (
+    DIMENSION,
     TABLE,
     ask,
     counted,
@@ -33,6 +35,21 @@ class WritingPromises:
         assert (passages[odd.key].text, passages[odd.key].words) == (odd.text, odd.words)
         assert passages[plain.key].metadata == plain.metadata
         assert list(store.read_generations(TABLE, [odd.generation, plain.generation])) == [plain, odd]
+
+    def test_rows_that_come_in_columns_are_written_as_all_others(self, store: ChunkStore) -> None:
+        written = [
+            *(row(1, at, f"alpha 数据 {at}", vector=unit(1, at, 0) if at % 2 else None) for at in range(5)),
+            row(2, 7, "", path="/tmp/b", source="src_b", modified_at=-0.25),
+            row(2, 9, "naïve", path="/tmp/b", source="src_b", modified_at=-0.25, vector=unit(0, 1, 0)),
+        ]
+        columns = ChunkRows.of(written, DIMENSION)
+
+        for portion in portions(columns.files, 3):
+            store.add(TABLE, portion)
+
+        assert list(columns) == written
+        assert list(store.read_generations(TABLE, [Generation(1), Generation(2)])) == written
+        assert keys(ask(store, "naïve").words) == [(2, 9)]
 
     def test_vectors_come_back_within_half_precision(self, store: ChunkStore) -> None:
         written = struct.pack("<3f", 0.123_456_78, -0.6, 0.790_438_1)
@@ -81,6 +98,9 @@ class WritingPromises:
     def test_a_vector_of_another_length_is_refused_and_no_row_is_added(self, store: ChunkStore) -> None:
         with pytest.raises(StoreError):
             store.add(TABLE, [row(1, 0, "alpha", vector=unit(1, 0, 0)), row(1, 1, "beta", vector=unit(1, 0))])
+
+        with pytest.raises(StoreError):
+            store.add(TABLE, ChunkRows.of([row(1, 0, "alpha", vector=unit(1, 0))], 2))
 
         assert counted(store) == {}
 
