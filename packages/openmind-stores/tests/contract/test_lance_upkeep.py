@@ -67,6 +67,16 @@ def test_a_run_ends_with_one_segment_in_each_index_that_filters_ask(store: Lance
     assert len(ask(store, "alpha").words) == 20
 
 
+def test_the_first_rows_take_the_place_of_the_empty_index_of_words(tmp_path: Path) -> None:
+    store = LanceChunkStore(tmp_path, policy=UpkeepPolicy(most_merged_words=60))
+    store.create(TABLE, dimension=8)
+
+    grow(store, 1, 2)
+
+    assert opened(store).index_state("words_idx").segments == (50, 50)
+    assert len(ask(store, "alpha").words) == 100
+
+
 def test_words_that_are_merged_lie_in_one_part(store: LanceChunkStore) -> None:
     grow(store, 1, 2, rows=5)
 

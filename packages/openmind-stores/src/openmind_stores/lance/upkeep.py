@@ -101,8 +101,15 @@ class Upkeep:
             replace(data, VECTOR_INDEX, self._build_vector_index)
 
     def _fold_words(self, data: Dataset) -> None:
-        """Fold new rows, then merge: rows folded and merged at once would lie in the segment side by side, as two."""
-        if data.index_state(WORDS_INDEX).unindexed:
+        """Fold new rows, then merge: rows folded and merged at once would lie in the segment side by side, as two.
+
+        The first rows take the place of the empty index: beside it, they would be merged with nothing at full price.
+        """
+        state = data.index_state(WORDS_INDEX)
+        if state.unindexed and not any(state.segments):
+            self._build_words_index(data)
+            return
+        if state.unindexed:
             data.fold_index(WORDS_INDEX, merge=0)
         segments = data.index_state(WORDS_INDEX).segments
         merged = self.policy.newest_to_merge(segments, most=self.policy.most_merged_words)
