@@ -5,14 +5,17 @@ that is wholly there waits for its answer: what a client sends ahead stays bytes
 """
 
 import asyncio
+from collections.abc import Callable
 from typing import ClassVar, cast
 
 import httptools
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from openmind_api import problems
 from openmind_api.gate import ANSWERED, MAX_ADDRESS_BYTES, Gate
 from openmind_api.problems import Refusal
+from openmind_api.sse import SLOW_READER_S
 
 PIECE_BYTES = 4 * 1024
 MOST_AHEAD_BYTES = 64 * 1024
@@ -27,12 +30,28 @@ class Unreadable(Exception):
     """A request that llhttp takes and nobody should."""
 
 
+class BoundedFlow(FlowControl):
+    """Reads no more while enough was sent ahead, whoever asks for it: uvicorn does with each request and answer."""
+
+    def __init__(self, transport: asyncio.Transport, is_full: Callable[[], bool]) -> None:
+        super().__init__(transport)
+        self._is_full = is_full
+
+    def resume_reading(self) -> None:
+        """Read on, unless there is enough to be read already."""
+        if not self._is_full():
+            super().resume_reading()
+
+
 class PromptProtocol(HttpToolsProtocol):
     """Gives up clients that begin a request, or a connection, and do not go on, or that speak no HTTP."""
 
     request_s: ClassVar[float] = 20.0
     """A whole request, body included, must be there within this time."""
+    answer_s: ClassVar[float] = SLOW_READER_S
+    """A client that takes nothing of an answer for this long is given up."""
     _deadline: asyncio.TimerHandle | None = None
+    _patience: asyncio.TimerHandle | None = None
     _ahead = b""
     """What arrived and was not read yet."""
     _unmoved_bytes = 0
@@ -50,6 +69,7 @@ class PromptProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """See asyncio."""
         super().connection_made(transport)
+        self.flow = BoundedFlow(transport, lambda: len(self._ahead) > MOST_AHEAD_BYTES)
         self._begin()
 
     def data_received(self, data: bytes) -> None:
@@ -61,9 +81,20 @@ class PromptProtocol(HttpToolsProtocol):
         if len(self._ahead) > MOST_AHEAD_BYTES:
             self.flow.pause_reading()
 
+    def pause_writing(self) -> None:
+        """See asyncio."""
+        super().pause_writing()
+        self._patience = self.loop.call_later(self.answer_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """See asyncio."""
+        self._lose_no_patience()
+        super().resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """See asyncio."""
         self._end()
+        self._lose_no_patience()
         served = self._served
         if served is not None and served is not self.cycle and not served.response_complete:
             served.disconnected = True
@@ -140,8 +171,11 @@ class PromptProtocol(HttpToolsProtocol):
         while at < len(data) and self._may_read:
             at += self._read(data[at : at + PIECE_BYTES])
         self._ahead = b"" if self._fault else data[at:]
-        if self._deadline is None and self._may_read:
-            self._begin()
+        if self._may_read:
+            if self._deadline is None:
+                self._begin()
+            if not (self._in_body and len(self.cycle.body) > HIGH_WATER_LIMIT):  # else it goes on when that is taken
+                self.flow.resume_reading()
 
     def _read(self, piece: bytes) -> int:
         """Read a piece, or its first bytes, and say how many they were."""
@@ -219,6 +253,11 @@ class PromptProtocol(HttpToolsProtocol):
         lines = (b"%s: %s\r\n" % header for header in headers)
         self.transport.write(b"".join([STATUS_LINE[refusal.status], *lines, b"\r\n", body]))
         self.transport.close()
+
+    def _lose_no_patience(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
     def _begin(self) -> None:
         self._deadline = self.loop.call_later(self.request_s, self.transport.close)

@@ -154,13 +154,41 @@ def test_what_is_sent_ahead_is_neither_kept_without_end_nor_in_the_way_of_leavin
         [protocol] = api.server.server_state.connections
         waited(lambda: protocol.flow.read_paused)
 
-        assert len(protocol._ahead) <= 2 * 256 * 1024 + MOST_AHEAD_BYTES
+        assert len(protocol._ahead) <= MOST_AHEAD_BYTES + 256 * 1024
         assert len(protocol.pipeline) <= PIECE_BYTES // len(ahead)
 
         connection.close()
         slow.go_on.set()
         waited(lambda: not api.server.server_state.connections)
         assert stream
+
+
+def test_a_client_that_asks_and_asks_and_never_reads_is_read_no_further(shared, waited) -> None:
+    each = f"{shared.head('GET /openapi.json', token=False)}\r\n".encode()
+    before = set(shared.server.server_state.connections)
+    with socket.create_connection(("127.0.0.1", shared.port), timeout=100) as connection:
+        [protocol] = waited(lambda: set(shared.server.server_state.connections) - before)
+        connection.setblocking(False)
+        left = memoryview(each * (4_000_000 // len(each)))
+
+        def is_stuck() -> bool:
+            nonlocal left
+            with suppress(BlockingIOError):
+                left = left[connection.send(left) :]
+            return protocol.flow.write_paused and protocol.flow.read_paused
+
+        waited(is_stuck)
+        assert len(protocol._ahead) <= MOST_AHEAD_BYTES + 256 * 1024
+
+
+def test_a_client_that_takes_nothing_of_its_answer_is_given_up(world, monkeypatch, waited) -> None:
+    with world.served() as api:
+        monkeypatch.setattr(PromptProtocol, "answer_s", 0.3)
+        with socket.create_connection(("127.0.0.1", api.port), timeout=100) as connection, suppress(ConnectionError):
+            connection.sendall(f"{api.head('GET /openapi.json', token=False)}\r\n".encode() * 2_000)
+            waited(lambda: api.server.server_state.connections)
+
+            waited(lambda: not api.server.server_state.connections)
 
 
 def test_a_client_that_leaves_is_noticed_although_it_sent_another_request(world, slow, waited) -> None:
