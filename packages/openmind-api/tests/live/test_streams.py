@@ -228,7 +228,7 @@ def test_a_provider_that_breaks_after_the_first_byte_is_named_in_the_error_event
 
     assert names(found)[-1] == "error"
     error = dict(found)["error"]
-    assert (error["code"], error["state"]) == ("provider.failed", "incomplete")
+    assert (error["code"], error["state"]) == ("provider.broken", "incomplete")
     assert "“fake” of the package openmind-acme" in error["message"]
 
 
