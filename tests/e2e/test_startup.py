@@ -9,6 +9,7 @@ import pytest
 
 pytestmark = pytest.mark.e2e
 
+APPLICATION = "openmind.application."
 HEAVY = {"lance", "lancedb", "pyarrow", "pandas", "numpy", "httpx", "litestar", "onnxruntime"}
 MODULES = """
 import json, sys
@@ -47,6 +48,24 @@ def test_the_help_imports_neither_the_engine_nor_a_prompt(openmind, tmp_path: Pa
     assert not loaded & {"sqlite3", "questionary", "openmind.bootstrap", "openmind.application.memory"}
     assert not loaded & {"cattrs", "tomlkit", "secrets", "difflib"}
     assert not loaded & {"openmind.domain.config", "openmind.ports.storage", "openmind.ports.model_provider"}
+
+
+def test_a_search_imports_only_what_it_uses(openmind, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("The landlord wants a rent increase.")
+    openmind.done("source", "add", str(tmp_path / "notes"))
+    openmind.done("index")
+
+    loaded = modules(openmind, tmp_path, "search", "rent increase")
+
+    assert {"lance", "openmind.application.searching.service"} <= loaded
+    assert not loaded & {"pandas", "lancedb", "lance_namespace", "tokenizers", "safetensors", "wordllama", "httpx"}
+    assert not loaded & {"rich", "tomlkit", "difflib", "secrets", "subprocess", "psutil", "asyncio", "numpy.random"}
+    assert not {name for name in loaded if name.startswith(f"{APPLICATION}indexing.")}
+    assert not loaded & {f"{APPLICATION}{name}" for name in ("sources", "documents", "settings", "setup", "standing")}
+    assert not loaded & {f"{APPLICATION}{name}.service" for name in ("asking", "models", "maintenance")}
+    assert not loaded & {"openmind.bootstrap.preparation", "openmind.adapters.local_files"}
+    assert not loaded & {"openmind_extractors.pdf", "openmind_lmstudio.provider", "openmind_api.app"}
 
 
 def test_output_through_a_pipe_needs_no_rich_of_ours(openmind, tmp_path: Path) -> None:

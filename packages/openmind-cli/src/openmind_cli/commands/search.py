@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator
 
 from openmind import OpenMind, open_memory
-from openmind.domain.contract import search_object
 from openmind.domain.errors import UsageError
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchResult, SearchState, how_to_begin
 
@@ -66,6 +65,8 @@ def search(
         empty = empty_filters(memory, result, folder=folder, extensions=extensions(ext))
         notices = list(what_was_not_searched(memory, result))
     if json:
+        from openmind.domain.contract import search_object  # a person reads no objects
+
         print_object({**search_object(result, explain=explain), "notices": [*empty, *notices]})
     else:
         for sentence in empty:  # the reason comes before what is to be done

@@ -1,7 +1,6 @@
 """Starts background workers as processes of their own."""
 
 import os
-import subprocess
 import sys
 import threading
 from contextlib import suppress
@@ -22,7 +21,6 @@ FOR_A_PERSON = "openmind: "
 """What a line in the log of a job begins with when it is a sentence for a person."""
 TAIL_BYTES = 65_536
 """How far back one is looked for; where a process hangs fills a few pages."""
-_DETACHED = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
 
 
 def log_of(logs: Path, job_id: JobId) -> Path:
@@ -57,6 +55,9 @@ class SubprocessJobLauncher:
         self._start(["--sweep"], Path(os.devnull))
 
     def _start(self, arguments: list[str], output: Path) -> ProcessMark:
+        import subprocess  # most processes look at jobs and start none
+
+        detached = getattr(subprocess, "DETACHED_PROCESS", 0) | getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         try:
             self.logs.mkdir(mode=0o700, exist_ok=True)
             self._prune()
@@ -71,7 +72,7 @@ class SubprocessJobLauncher:
                     env={**os.environ, "OPENMIND_HOME": str(self.home), "PYTHONUNBUFFERED": "1"},
                     cwd=self.home.anchor,  # so that it keeps no folder from being renamed, unmounted or removed
                     start_new_session=True,
-                    creationflags=_DETACHED,
+                    creationflags=detached,
                 )
             finally:
                 os.close(log)
