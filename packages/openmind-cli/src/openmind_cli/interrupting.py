@@ -2,24 +2,38 @@
 
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from attrs import define
+from attrs import define, field
 from openmind.domain.control import Wish
 
 from openmind_cli.render.lines import note
 
+DEAF_S = 2.0
+"""A run that has not asked for so long what is wanted is at something that hears nothing; it asks often otherwise."""
+
 
 @define
 class CtrlC:
-    """Wants the run to stop once Ctrl-C was pressed, or the process is to end; the second time it ends at once."""
+    """Wants the run to stop once Ctrl-C was pressed, or the process is to end; the second time it ends at once.
+
+    When nobody seems to listen, the person is told of the second time.
+    """
 
     signal: int = 0
     """The first one that came; 0 before."""
+    clock: Callable[[], float] = time.monotonic
+    _asked_at: float = field(init=False)
+
+    @_asked_at.default
+    def _from_the_beginning(self) -> float:
+        return self.clock()
 
     def wish(self) -> Wish:
+        self._asked_at = self.clock()
         return Wish.STOP if self.signal else Wish.GO
 
     @property
@@ -39,6 +53,8 @@ class CtrlC:
         if self.signal:
             raise KeyboardInterrupt
         self.signal = number
+        if self.clock() - self._asked_at >= DEAF_S:
+            note("It ends as soon as what is under way is done; Ctrl-C once more ends it at once.")
 
 
 @contextmanager

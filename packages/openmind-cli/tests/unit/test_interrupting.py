@@ -6,7 +6,9 @@ from pathlib import Path
 
 import openmind
 import pytest
+from openmind.domain.control import Wish
 from openmind_cli.commands import index
+from openmind_cli.interrupting import DEAF_S, CtrlC
 from openmind_cli.main import main
 
 RealTerminal = Callable[[], AbstractContextManager[int]]
@@ -66,6 +68,28 @@ def test_a_run_whose_terminal_is_closed_ends_in_order_although_nobody_can_be_tol
 
     with openmind.open_memory() as memory:
         assert memory.status().last_run.state.value == "stopped"
+
+
+def test_who_presses_ctrl_c_while_nobody_listens_is_told_to_press_it_again(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 1.0, 1.0 + DEAF_S])
+    control = CtrlC(clock=times.__next__)
+    assert control.wish() is Wish.GO
+
+    control.press(signal.SIGINT, None)
+
+    assert "Ctrl-C once more ends it at once" in capsys.readouterr().err
+    with pytest.raises(KeyboardInterrupt):
+        control.press(signal.SIGINT, None)
+
+
+def test_who_presses_ctrl_c_while_somebody_listens_needs_no_advice(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter([0.0, 100.0, 100.5])
+    control = CtrlC(clock=times.__next__)
+    control.wish()
+
+    control.press(signal.SIGINT, None)
+
+    assert capsys.readouterr().err == ""
 
 
 def test_an_interruption_of_the_start_is_told(
