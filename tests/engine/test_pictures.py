@@ -10,6 +10,7 @@ from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture,
 from openmind.domain.errors import ModelNotFound, ProviderError, ProviderUnreachable
 from openmind.domain.files import FileReason
 from openmind.domain.paths import name_of
+from openmind.domain.sentences import as_sentence
 from openmind.ports.isolated_reader import ReadOutcome
 from openmind.testing.fakes.images import FakeDescriber
 from PIL import Image
@@ -193,7 +194,7 @@ def test_a_server_that_is_away_is_asked_once_a_run(world, eyes, reader) -> None:
     report = index(world, reader)
 
     assert len(eyes.images) == 1
-    assert report.run.error == DOWN.message
+    assert report.run.error == f"{as_sentence(DOWN.message)} {DOWN.hint}"
     assert len(report.notices) == 1
     assert "descriptions follow" in report.notices[0]
     assert report.run.tally.indexed == 9

@@ -53,6 +53,15 @@ def test_a_failed_model_is_told_with_the_next_step(capsys: pytest.CaptureFixture
     assert capsys.readouterr().err.splitlines() == ["openmind: LM Studio does not answer", "  Start it."]
 
 
+def test_an_answer_that_breaks_off_is_told_with_the_next_step(capsys: pytest.CaptureFixture[str]) -> None:
+    why = "LM Studio answered nonsense: The reply is not JSON"
+    broken = an_answer(state=AnswerState.INCOMPLETE, markdown="The heron", error=why, error_hint="Update it.")
+
+    print_answer(broken, {})
+
+    assert capsys.readouterr().err.splitlines()[-2:] == [f"The answer is not complete: {why}", "  Update it."]
+
+
 def test_what_failed_the_answer_and_the_search_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     why = "Found by words only: LM Studio does not answer. Start it."
     failed = an_answer(state=AnswerState.PROVIDER_FAILED, markdown="", error="LM Studio does not answer")

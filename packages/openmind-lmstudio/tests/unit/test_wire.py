@@ -41,8 +41,10 @@ def test_a_large_reply_is_read_the_same_whatever_is_installed(document: object) 
     "body", [b"[" * LARGE, b"{" + b" " * LARGE, b"<html>" + b" " * LARGE, b'{"a": "\xff"}' + b" " * LARGE, b"", b"nope"]
 )
 def test_what_is_no_json_is_nonsense(body: bytes) -> None:
-    with pytest.raises(Nonsense):
+    with pytest.raises(Nonsense) as caught:
         decode(body)
+
+    assert "Its own log says more" in caught.value.hint
 
 
 @pytest.mark.usefixtures("_installed")

@@ -100,10 +100,10 @@ def print_rest(answer: Answer, links: Mapping[FileId, str]) -> None:
         note(ADVICE[answer.state])
     if answer.state is AnswerState.PROVIDER_FAILED:
         note(f"openmind: {one_line(answer.error) or 'the model gave no answer'}")
-        if answer.error_hint:
-            note(f"  {one_line(answer.error_hint)}")
     if answer.state is AnswerState.INCOMPLETE:
         note(f"The answer is not complete: {one_line(answer.error) or 'the model stopped early'}")
+    if answer.error_hint:
+        note(f"  {one_line(answer.error_hint)}")
     if answer.unknown_citations:
         numbers = ", ".join(f"[{number}]" for number in answer.unknown_citations)
         note(f"The model also cited {numbers}, which is none of the sources.")
