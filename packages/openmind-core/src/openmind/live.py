@@ -52,6 +52,8 @@ class LiveMemory:
         self.home.create()
         self.plugins = Plugins() if plugins is None else plugins
         self._plugins_are_given = plugins is not None
+        self._blocked: frozenset[str] | None = None
+        """The plugins that were left out when the others were loaded; None before."""
         self._config = ConfigFile(self.home.config_file)
         self._conversations = Conversations()
         self._lock = Lock()
@@ -119,8 +121,8 @@ class LiveMemory:
     def _open(self) -> Edition:
         self.home.require()
         fingerprint, config = self._read()
-        if not self._plugins_are_given:
-            self.plugins = load_plugins(blocked=config.blocked_plugins)
+        if not self._plugins_are_given and config.blocked_plugins != self._blocked:  # hooks are called once, if they can
+            self.plugins, self._blocked = load_plugins(blocked=config.blocked_plugins), config.blocked_plugins
         assembly = Assembly(home=self.home, config=config, plugins=self.plugins, conversations=self._conversations)
         try:
             memory = assembly.memory()

@@ -60,6 +60,18 @@ def test_a_changed_configuration_gives_another_memory(live: LiveMemory) -> None:
         assert before.status().provider == "builtin"  # it can still be used
 
 
+def test_plugins_are_loaded_once_as_long_as_the_same_ones_are_left_out(tmp_path: Path) -> None:
+    with LiveMemory(tmp_path / "home") as live:
+        loaded = live.plugins
+        configure(live, "[indexing]\n")
+        with live.current():
+            assert live.plugins is loaded
+
+        configure(live, '[plugins]\nblocked = ["acme"]\n')
+        with live.current():
+            assert live.plugins is not loaded
+
+
 def test_a_change_that_changes_only_blanks_is_a_change_that_costs_nothing(live: LiveMemory) -> None:
     with live.current() as before:
         configure(live, "\n")
