@@ -121,7 +121,9 @@ class LiveMemory:
     def _open(self) -> Edition:
         self.home.require()
         fingerprint, config = self._read()
-        if not self._plugins_are_given and config.blocked_plugins != self._blocked:  # hooks are called once, if they can
+        if (
+            not self._plugins_are_given and config.blocked_plugins != self._blocked
+        ):  # hooks are called once, if they can
             self.plugins, self._blocked = load_plugins(blocked=config.blocked_plugins), config.blocked_plugins
         assembly = Assembly(home=self.home, config=config, plugins=self.plugins, conversations=self._conversations)
         try:

@@ -10,25 +10,27 @@ from attrs import define, evolve, field, frozen
 
 from openmind.adapters.extraction_wire import (
     deferral_to_wire,
+    engine_to_wire,
     failure_to_wire,
     news_to_wire,
     part_to_wire,
     payload_of,
     recognised_from_wire,
 )
-from openmind.adapters.ocr_in_use import EngineInUse
+from openmind.adapters.ocr_in_use import STARTS, EngineInUse
 from openmind.adapters.regular_files import EXHAUSTED, open_regular
 from openmind.adapters.worker_main import Exhausted, Handler, Reply, Request
+from openmind.application.lookout import Lookout, Wait
 from openmind.domain.config import Config, ExtractionConfig, ImagesConfig, OcrConfig, Section
 from openmind.domain.documents import DocumentFacts, check_yielded
 from openmind.domain.errors import ConfigError, ExtractionFailed, OpenMindError
 from openmind.domain.files import FileReason
 from openmind.domain.foreign_errors import named, words_of
 from openmind.domain.paths import name_of
-from openmind.domain.plugins import OURS
+from openmind.domain.plugins import OURS, engine_of
 from openmind.domain.recognition import MISSED, PageNews, PageText, picture_name
 from openmind.plugins.manager import load_plugins
-from openmind.plugins.registries import ExtractorRegistry
+from openmind.plugins.registries import ExtractorRegistry, OcrFactory, Registered
 from openmind.ports.extractor import Blob, Extractor
 from openmind.ports.ocr_engine import OcrEngine, OcrText, PageImage
 
@@ -64,6 +66,8 @@ class IsolatedReading:
     registry: ExtractorRegistry
     config: ExtractionConfig
     plugins: Section = field(factory=dict)
+    lookout: Callable[[Callable[[str], None]], Lookout] = lambda tell: Lookout(tell=tell)
+    """Makes what tells that the start of an engine takes long."""
     _extractors: dict[tuple[str, bool, bool], Extractor] = field(factory=dict, init=False)
     _engine: EngineInUse | None = field(default=None, init=False)
     _request: Request | None = field(default=None, init=False)
@@ -164,8 +168,22 @@ class IsolatedReading:
                 found = self.registry.ocr.registered(self.config.ocr.backend)
             except ConfigError as error:
                 raise ExtractionFailed(error.message, reason=FileReason.NEEDS_OCR, hint=error.hint) from error
-            self._engine = EngineInUse.start(lambda: found.value(self.config), found.name, found.distribution)
+            self._engine = self._started(found)
         return _PatientEngine(self._engine, self.recognise)
+
+    def _started(self, found: Registered[OcrFactory]) -> EngineInUse:
+        """Start an engine; whoever waits for the file hears when that of another package takes long.
+
+        Raises:
+            ExtractionFailed: it does not start.
+        """
+        assert self._request is not None
+        tell = self._request.tell
+        wait = Wait(engine_of(found.name, found.distribution), STARTS, found.plugin)
+        with self.lookout(lambda _: tell(engine_to_wire(waits=True))).over(wait):
+            engine = EngineInUse.start(lambda: found.value(self.config), found.name, found.distribution)
+        tell(engine_to_wire(waits=False))
+        return engine
 
     @property
     def _fault(self) -> ExtractionFailed | None:

@@ -13,6 +13,7 @@ from typing import cast
 
 from attrs import frozen
 from openmind.adapters.worker_main import Handler
+from openmind.application.lookout import Lookout
 from openmind.domain.config import ExtractionConfig, OcrConfig
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed, StoreFull
@@ -21,6 +22,7 @@ from openmind.plugins.registries import ExtractionTools, ExtractorRegistry
 from openmind.ports.extractor import Blob, ExtractorInfo
 from openmind.ports.ocr_engine import OcrText, PageImage
 from openmind.reading_worker import IsolatedReading, _forbid_network
+from openmind.testing.fakes.jobs import FakeClock
 
 Parts = Iterator[Segment | DocumentFacts | Picture]
 
@@ -38,10 +40,23 @@ def scripted(setup: Mapping[str, object]) -> Handler:
     registry.add_ocr("broken-eyes", _broken_eyes)
     registry.let_in("openmind-acme", "openmind-acme")
     registry.add_ocr("acme-eyes", lambda config: AcmeEyes())
+    registry.add_ocr("late-eyes", lambda config: time.sleep(3_600))  # type: ignore[arg-type, return-value]
     registry.let_in("openmind-extractors", "openmind-extractors")
     registry.add_ocr("sharp-eyes", lambda config: SharpEyes())
     backend = cast(dict[str, str], setup["ocr"])["backend"]
-    return IsolatedReading(registry, ExtractionConfig(ocr=OcrConfig(backend=backend))).answer
+    config, lookout = ExtractionConfig(ocr=OcrConfig(backend=backend)), _hasty if backend == "late-eyes" else Lookout
+    return IsolatedReading(registry, config, lookout=lambda tell: lookout(tell=tell)).answer
+
+
+def _hasty(*, tell: Callable[[str], None]) -> Lookout:
+    """Make a lookout whose time passes faster."""
+    clock = FakeClock()
+
+    def sleep(seconds: float) -> None:
+        time.sleep(0.01)
+        clock.sleep(seconds)
+
+    return Lookout(tell=tell, clock=clock.monotonic, sleep=sleep)
 
 
 @frozen

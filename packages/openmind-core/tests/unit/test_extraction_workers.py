@@ -21,6 +21,7 @@ from openmind.adapters.extraction_wire import (
 )
 from openmind.adapters.extraction_workers import MAX_TEXT_CHARS, ExtractionWorkers, limits_for
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Limits, WorkerFailure
+from openmind.application.lookout import Wait
 from openmind.domain.config import ExtractionConfig, OcrConfig
 from openmind.domain.documents import DocumentFacts, Picture, Place, Segment
 from openmind.domain.errors import ExtractionFailed
@@ -449,6 +450,24 @@ def test_an_engine_that_does_not_start_is_told(make_reader: MakeReader, file: Pa
 
     assert outcome.reason is FileReason.NEEDS_OCR
     assert why in outcome.message
+
+
+def test_an_ocr_engine_that_hangs_at_its_start_is_told_and_blamed(make_reader: MakeReader, file: Path) -> None:
+    engine, said = "the OCR engine “late-eyes” of openmind-acme", list[str]()
+    reader = make_reader(size=1, backend="late-eyes", strange_engine=engine, engine_plugin="acme", tell=said.append)
+    reader.limits = lambda size: Limits(wall_s=3_600, slow=Limits(wall_s=3_600))
+
+    def let_time_pass() -> None:
+        """Let the time of the worker be over as soon as the engine was told of."""
+        for lane in reader.pool._lanes:
+            if said and lane.worker:
+                lane.worker._deadline = 0.0
+
+    [outcome] = reader.read([request(file, "scan")], while_waiting=let_time_pass, recognised=nobody)
+
+    assert said == [Wait(engine, "its start", "acme").told]
+    assert outcome.reason is FileReason.TIMEOUT
+    assert outcome.message == "The OCR engine “late-eyes” of openmind-acme was given up: it took too long"
 
 
 def test_an_ocr_engine_that_breaks_is_named_and_its_page_is_read_by_the_next_run(

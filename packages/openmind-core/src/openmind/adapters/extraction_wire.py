@@ -78,6 +78,16 @@ def news_from_wire(message: Mapping[str, object]) -> PageNews:
     return PageNews(None if read is None else _page_text(read), page or 0, pages or 0)
 
 
+def engine_to_wire(*, waits: bool) -> dict[str, object]:
+    """Write that the start of the OCR engine takes long, or that it is over."""
+    return {"engine_waits": waits}
+
+
+def engine_from_wire(message: Mapping[str, object]) -> bool | None:
+    """Read whether the start of the OCR engine takes long; None where the message is about something else."""
+    return bool(message["engine_waits"]) if "engine_waits" in message else None
+
+
 def recognised_to_wire(pages: Iterable[PageText]) -> bytes:
     """Write what was recognised of a file before, for the payload of a request."""
     return json.dumps([[page.name, page.text, page.confidence, page.warning] for page in pages]).encode()

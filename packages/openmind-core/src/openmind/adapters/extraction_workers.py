@@ -11,14 +11,17 @@ from attrs import asdict, define, evolve, field
 from openmind.adapters.extraction_wire import (
     Deferred,
     WireError,
+    engine_from_wire,
     is_news,
     news_from_wire,
     part_from_wire,
     recognised_to_wire,
 )
 from openmind.adapters.job_queue import JobQueue
+from openmind.adapters.ocr_in_use import STARTS
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, Part, WorkerFailure, WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
+from openmind.application.lookout import Wait, warn
 from openmind.domain.config import ExtractionConfig, Section
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Picture, Segment
 from openmind.domain.errors import ExtractionFailed
@@ -71,6 +74,10 @@ class ExtractionWorkers:
     """The packages of extractors that are not OpenMind's own, by the name of the extractor."""
     strange_engine: str = ""
     """The configured OCR engine as a part of a sentence, where it is not OpenMind's own."""
+    engine_plugin: str = ""
+    """The plugin that brings it."""
+    tell: Callable[[str], None] = warn
+    """Hears, once, that its start takes long."""
     folder: Path | None = None
     """Where workers put temporary files."""
     size: int = 2
@@ -80,7 +87,8 @@ class ExtractionWorkers:
     _news: SimpleQueue[tuple[int, PageNews]] = field(factory=SimpleQueue, init=False)
     """Pages on their way from the threads of the pool to the calling one."""
     _at_page: set[int] = field(factory=set, init=False)
-    """Tickets of the files of which a page is being recognised."""
+    """Tickets of the files of which a page is being recognised, or for which the engine takes long to start."""
+    _is_told: bool = field(default=False, init=False)
 
     def __attrs_post_init__(self) -> None:
         plan = WorkerPlan(
@@ -184,11 +192,21 @@ class ExtractionWorkers:
         told = f"{self.strange_engine} was given up: {failure.detail}"
         return ExtractionFailed(told, reason=FileReason.TIMEOUT if late else FileReason.NEEDS_OCR)
 
+    def _tell_of_engine(self, waits: bool) -> None:
+        """Say in our own words, whatever the worker has become, that the engine of another package takes long."""
+        if waits and self.strange_engine and not self._is_told:
+            self._is_told = True
+            self.tell(Wait(self.strange_engine, STARTS, self.engine_plugin).told)
+
     def _hearing(self, ticket: int) -> Callable[[Part], bool]:
         queue, at_page, heard = self._news, self._at_page, 0
 
         def hear(part: Part) -> bool:
             nonlocal heard
+            if (waits := engine_from_wire(part.message)) is not None:
+                at_page.add(ticket) if waits else at_page.discard(ticket)
+                self._tell_of_engine(waits)
+                return True
             if not is_news(part.message) or heard >= MAX_NEWS:
                 return False
             try:

@@ -12,6 +12,8 @@ from openmind.domain.foreign_errors import named, words_of
 from openmind.domain.plugins import engine_of
 from openmind.ports.ocr_engine import OcrEngine, OcrText, PageImage
 
+STARTS = "its start"
+"""What an engine is at before it reads, as a part of a sentence."""
 MAX_PAGE_CHARS = 1_000_000
 """No page of paper holds as many."""
 _ROUNDING = 0.001

@@ -87,6 +87,7 @@ class Preparation:
                 if entry.distribution not in OURS | {THIS_PROGRAM}
             },
             strange_engine=self._strange_engine(),
+            engine_plugin=self._engine_plugin(),
             folder=self.home.temporary,
             size=size,
         )
@@ -97,6 +98,10 @@ class Preparation:
         if engine is None or engine.distribution in OURS:
             return ""
         return engine_of(engine.name, engine.distribution)
+
+    def _engine_plugin(self) -> str:
+        engine = self.registry.ocr.entries.get(self.config.extraction.ocr.backend)
+        return "" if engine is None else engine.plugin
 
 
 def _contained(entry: Registered[ExtractorEntry]) -> ExtractorInfo:
