@@ -8,7 +8,8 @@ import pyarrow as pa
 import pytest
 from openmind.domain.chunks import ChunkRow
 from openmind.domain.ids import Generation
-from openmind.testing.contracts.chunk_store_promises.samples import TABLE, ask, keys, row
+from openmind.ports.chunk_store import ChunkFilter
+from openmind.testing.contracts.chunk_store_promises.samples import EVERYTHING, TABLE, ask, keys, row
 from openmind_stores.lance.chunk_store import LanceChunkStore
 from openmind_stores.lance.columns import arrow_schema
 from openmind_stores.lance.engine import Caches, Dataset
@@ -66,6 +67,31 @@ def test_the_nearest_are_the_same_in_both_precisions(store: LanceChunkStore, for
 
         assert keys(single) == keys(rounded)
         assert [one.score for one in single] == pytest.approx([one.score for one in rounded], abs=0.02)
+
+
+def test_scores_are_cosines_within_an_index_outside_of_it_and_of_chosen_passages(store: LanceChunkStore) -> None:
+    later = [row(number, 0, f"word{number}", vector=vector(number)) for number in range(101, 121)]
+    nothing = row(200, 0, "no vector")
+    query = np.frombuffer(vector(1_000), "<f4")
+    cosines = {each.key: float(query @ np.frombuffer(each.vector or b"", "<f4")) for each in (*some_rows(), *later)}
+    store.create(TABLE, dimension=DIMENSION)
+    store.add(TABLE, some_rows())
+    store.fold(TABLE)
+    store.merge(TABLE)
+    indexes = Dataset.open(store.folder / f"{TABLE}.lance", Caches()).index_names()
+    assert ("vector_idx" in indexes) == (store.policy.vector_index_rows < ROWS)
+
+    settled = ask(store, vector=query.tobytes(), limit=ROWS).vectors
+    store.add(TABLE, [*later, nothing])
+    growing = ask(store, vector=query.tobytes(), limit=100).vectors
+    chosen = ChunkFilter(visible=EVERYTHING, keys=(*list(cosines)[50:70], nothing.key))
+    some = ask(store, vector=query.tobytes(), where=chosen, limit=30).vectors
+
+    for found, keys_found in ((settled, list(cosines)[:ROWS]), (growing, list(cosines)), (some, list(cosines)[50:70])):
+        assert {one.key: one.score for one in found} == pytest.approx(
+            {key: cosines[key] for key in keys_found}, abs=2e-3
+        )
+        assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
 
 
 def test_a_table_of_single_precision_takes_more_rows_and_rounds_none(former: LanceChunkStore) -> None:

@@ -70,12 +70,16 @@ class LanceChunkView:
 
     def _ask(self, data: Dataset, query: CandidateQuery) -> Candidates:
         where = matching(query.filter, bounded=self._sample(data).has_newer(data, query.filter.visible))
+        rows: Sequence[int] = ()
         if query.filter.keys is not None:
-            among = of_rows(self._rows_of(data, set(query.filter.keys)).values())
+            rows = list(self._rows_of(data, set(query.filter.keys)).values())
+        by_hand = rows if not where else ()  # where rows are all that is asked for, they are fetched and measured
+        if query.filter.keys is not None:
+            among = of_rows(rows)
             where = f"{where} AND {among}" if where else among
         most = query.limit + SPARE
         words, words_error = self._leg(lambda: match(data, query.words, where, most))
-        vectors, vectors_error = self._leg(lambda: nearest(data, query.vector, where, most))
+        vectors, vectors_error = self._leg(lambda: nearest(data, query.vector, where, most, rows=by_hand))
         if words_error or vectors_error:
             data.take_at(range(min(1, data.count())), WITHOUT_VECTOR)
         found = self._named(data, {row_id for row_id, _ in (*words, *vectors)})
@@ -149,11 +153,14 @@ def match(data: Dataset, wanted: WordsQuery | None, where: str, limit: int) -> S
     return data.match(terms[0], where=where, limit=limit) if terms else []
 
 
-def nearest(data: Dataset, wanted: bytes | None, where: str, limit: int) -> Scored:
+def nearest(data: Dataset, wanted: bytes | None, where: str, limit: int, *, rows: Sequence[int]) -> Scored:
+    """Search the vectors; of `rows` alone, where there are any."""
     if wanted is None:
         return []
     if len(wanted) != 4 * data.dimension:
         raise ValueError(f"the query has {len(wanted) // 4} components, the table {data.dimension}")
+    if rows:
+        return data.cosines(wanted, rows)[:limit]
     return data.nearest(wanted, where=where, limit=limit, probes=PROBES)
 
 
