@@ -1,5 +1,8 @@
 import random
+import subprocess
+import sys
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openmind.domain import packing
 from openmind.domain.chunks import Chunk
+from openmind.domain.compression import compress
 from openmind.domain.documents import DocumentFacts, ExtractedDocument, Place, Segment
 from openmind.domain.errors import StoreDamaged
 from openmind.domain.files import FileReason
@@ -102,11 +106,12 @@ def test_a_plan_that_makes_no_sense_is_damage(plan: str) -> None:
         packing.unpack(header + zlib.compress(content))
 
 
-def test_a_bomb_is_not_unpacked() -> None:
-    bomb = zlib.compress(b"\0" * 50_000_000)
-
+@pytest.mark.parametrize(
+    ("version", "bomb"), [(1, zlib.compress(bytes(50_000_000))), (3, compress(bytes(50_000_000), often=packing._OFTEN))]
+)
+def test_a_bomb_is_not_unpacked(version: int, bomb: bytes) -> None:
     with pytest.raises(StoreDamaged):
-        packing.unpack(packing._HEADER.pack(b"OMTX", 1, 2, 1_000) + bomb)
+        packing.unpack(packing._HEADER.pack(b"OMTX", version, 2, 1_000) + bomb)
 
 
 @settings(deadline=None, max_examples=100)
@@ -159,11 +164,30 @@ def test_a_locator_is_short_json() -> None:
         packing.locator_from_json({"kind": "page"})
 
 
-def test_a_document_that_was_packed_without_a_dictionary_is_still_read() -> None:
+@pytest.mark.parametrize(("version", "left_out"), [(1, b""), (2, packing._OFTEN)])
+def test_a_document_that_was_packed_by_a_former_version_is_still_read(version: int, left_out: bytes) -> None:
     content = b'{"facts":["",{},"ok",""],"segments":[[5,"text",[]]]}hello'
-    first_version = packing._HEADER.pack(b"OMTX", 1, len(content) - 5, len(content)) + zlib.compress(content)
+    zlib_stream = zlib.compressobj(zdict=left_out)
+    packed = packing._HEADER.pack(b"OMTX", version, len(content) - 5, len(content))
+    packed += zlib_stream.compress(content) + zlib_stream.flush()
 
-    assert packing.unpack(first_version).segments[0].text == "hello"
+    assert packing.unpack(packed).segments[0].text == "hello"
+
+
+def test_threads_pack_side_by_side() -> None:
+    documents = [ExtractedDocument(segments=(Segment(text=f"Heron {n}. " * 3_000),)) for n in range(16)]
+    alone = [packing.pack(document) for document in documents]
+
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(packing.pack, documents * 4))
+
+    assert together == alone * 4
+
+
+def test_packing_waits_for_its_library_until_there_is_a_text() -> None:
+    script = "import sys, openmind.domain.packing; assert not {'backports.zstd', 'compression.zstd'} & set(sys.modules)"
+
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_what_most_documents_say_of_themselves_takes_hardly_any_room() -> None:

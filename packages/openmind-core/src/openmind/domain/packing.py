@@ -20,27 +20,23 @@ MAX_UNPACKED = 512 * 1024 * 1024
 _HEADER = struct.Struct("<4sBIQ")
 """Magic, version, size of the JSON object, size of everything behind the header."""
 _MAGIC = b"OMTX"
-_VERSION = 2
-_LEVEL = 4
-"""A sixth more work than the lowest, for text that is 3 to 8 % smaller; higher levels cost more and give little."""
-_WINDOW_BITS = (9, 15)
-"""Least and most that zlib takes: how far back it may look, as a power of two."""
-_LOOKAHEAD = 262
-"""Bytes of its window that zlib needs for itself."""
+_VERSION = 3
 _OFTEN = (
     b'"heading","label":"{"facts":["",{"file_type":"markdown","extraction_method":"text","encoding":"utf-8",'
     b'"encoding_source":"utf-8"},"ok",""],"segments":[[,"code",[{"kind":"lines","start":1}]],[1,"table",[{"kind":"page",'
     b'"start":1}]],[2,"text",[{"kind":"lines","start":1,"end":2}]]]}'
 )
 """What stands in most packed documents: that it need not be spelled out saves a twentieth of a short one."""
-_DICTIONARIES = {1: b"", 2: _OFTEN}
-"""By version."""
+_OF_ZLIB = {1: b"", 2: _OFTEN}
+"""Versions that zlib compressed, with what they left out."""
 _encode = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":")).encode
 _MALFORMED = (zlib.error, struct.error, ValueError, LookupError, TypeError, RecursionError)
 
 
 def pack(document: ExtractedDocument) -> bytes:
     """Pack a document."""
+    from openmind.domain.compression import compress  # its library waits for the first text
+
     facts, segments = document.facts, document.segments
     plan = _encode(
         {
@@ -49,15 +45,7 @@ def pack(document: ExtractedDocument) -> bytes:
         }
     ).encode()
     content = plan + "".join([part.text for part in segments]).encode("utf-8", "surrogatepass")
-    stream = zlib.compressobj(_LEVEL, wbits=_window_bits(len(content)), zdict=_OFTEN)
-    packed = stream.compress(content) + stream.flush()
-    return _HEADER.pack(_MAGIC, _VERSION, len(plan), len(content)) + packed
-
-
-def _window_bits(size: int) -> int:
-    """Choose a window that holds all of a content: preparing the largest one takes longer than compressing a page."""
-    least, most = _WINDOW_BITS
-    return min(max((size + len(_OFTEN) + _LOOKAHEAD).bit_length(), least), most)
+    return _HEADER.pack(_MAGIC, _VERSION, len(plan), len(content)) + compress(content, often=_OFTEN)
 
 
 def unpack(data: bytes) -> ExtractedDocument:
@@ -68,9 +56,9 @@ def unpack(data: bytes) -> ExtractedDocument:
     """
     try:
         magic, version, plan_size, size = _HEADER.unpack_from(data)
-        if magic != _MAGIC or version not in _DICTIONARIES or not plan_size <= size <= MAX_UNPACKED:
+        if magic != _MAGIC or not plan_size <= size <= MAX_UNPACKED:
             raise ValueError("unknown header")
-        content = _decompress(data[_HEADER.size :], size, _DICTIONARIES[version])
+        content = _content(data[_HEADER.size :], version, size)
         return _divided(json.loads(content[:plan_size]), content[plan_size:].decode("utf-8", "surrogatepass"))
     except _MALFORMED as error:
         raise StoreDamaged(
@@ -78,8 +66,12 @@ def unpack(data: bytes) -> ExtractedDocument:
         ) from error
 
 
-def _decompress(data: bytes, size: int, often: bytes) -> bytes:
-    stream = zlib.decompressobj(zdict=often)
+def _content(data: bytes, version: int, size: int) -> bytes:
+    if version == _VERSION:
+        from openmind.domain.compression import decompress
+
+        return decompress(data, size, often=_OFTEN)
+    stream = zlib.decompressobj(zdict=_OF_ZLIB[version])
     content = stream.decompress(data, size + 1)
     if len(content) != size or not stream.eof or stream.unused_data:
         raise ValueError("the size is not what was announced")
