@@ -284,7 +284,7 @@ def test_a_file_that_grows_while_it_is_read_is_told_and_read_whole_by_the_next_r
     os.utime(log, (1, 1))
     hashed = Triage._hash
 
-    def hash_and_grow(self: Triage, path: bytes) -> str:
+    def hash_and_grow(self: Triage, path: bytes) -> tuple[str, bytes, bool]:
         digest = hashed(self, path)
         if path.endswith(b"log.txt"):
             with log.open("a") as file:

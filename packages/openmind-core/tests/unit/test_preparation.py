@@ -51,3 +51,22 @@ def test_text_that_was_kept_is_not_packed_again(preparer: InProcessPreparer) -> 
 
     assert isinstance(outcome, PreparedFile)
     assert (outcome.packed, next(iter(outcome.passages)).text) == (None, "What was kept")
+
+
+def test_bytes_that_are_at_hand_are_read_in_place_of_the_file() -> None:
+    class Plain:
+        def extract(self, blob: Blob) -> Iterator[Segment]:
+            yield Segment(text=blob.read().decode())
+
+    def refuse(path: bytes, name: str) -> Blob:
+        raise AssertionError(f"{name} was opened once more")
+
+    preparer = InProcessPreparer(extractor=lambda _: Plain(), read=refuse)
+    asked = [PreparationRequest(ticket=n, path_bytes=b"/gone", extractor="any", data=b"%d herons" % n) for n in (1, 2)]
+
+    outcomes = preparer.prepare_group(asked)
+
+    assert [next(iter(each.passages)).text for each in outcomes if isinstance(each, PreparedFile)] == [
+        "1 herons",
+        "2 herons",
+    ]

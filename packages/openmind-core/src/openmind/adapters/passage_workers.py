@@ -76,11 +76,12 @@ class PassageWorkers:
     def _job(self, group: list[PreparationRequest]) -> Job:
         message, payload = self.to_wire(group)
         size = sum(request.size for request in group)
+        packed = sum(len(request.packed or b"") for request in group)
         return Job(
             message=message,
             payload=payload,
             limits=LIMITS,
-            weight=16_384 + GROWTH * size + PACKED_GROWTH * len(payload),
+            weight=16_384 + GROWTH * size + PACKED_GROWTH * packed,
         )
 
     def _preparations(

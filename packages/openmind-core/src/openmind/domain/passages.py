@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 
 from attrs import field, frozen
 
-from openmind.domain.texts import Buffer, Texts
+from openmind.domain.texts import Texts
 
 HASH_BYTES = 8
 
@@ -30,7 +30,7 @@ class Passages:
     texts: Texts
     words: Texts
     metadata: Texts
-    hashes: Buffer = field(repr=False)
+    hashes: bytes = field(repr=False)
     """Signed 64-bit integers in the byte order of the machine."""
 
     @classmethod

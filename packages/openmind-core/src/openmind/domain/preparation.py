@@ -10,7 +10,7 @@ from openmind.domain.vectors import KnownVectors, Vectors
 
 @frozen(kw_only=True)
 class PreparationRequest:
-    """What has to be prepared: a file to be read, or text that was read before."""
+    """What has to be prepared: a file to be read, or one whose bytes or text were read before."""
 
     ticket: int
     """Names the request; comes back with the outcome."""
@@ -20,6 +20,8 @@ class PreparationRequest:
     """Name of an extractor that needs no isolation; unused when `packed` is there."""
     packed: bytes | None = field(default=None, repr=False)
     """Text as `domain.packing` packs it."""
+    data: bytes | None = field(default=None, repr=False)
+    """The bytes of the file, when they are at hand: it is not opened again, and what is prepared is what was hashed."""
     size: int = 0
     """Bytes of the file, so that a large one can be given the time it takes."""
 

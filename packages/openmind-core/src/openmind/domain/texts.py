@@ -6,7 +6,6 @@ from typing import Self
 
 from attrs import field, frozen
 
-Buffer = bytes | memoryview
 LENGTH_BYTES = 4
 
 
@@ -18,8 +17,8 @@ class Texts:
     looked at several times on its way from a worker process to a table; as buffers they only change hands.
     """
 
-    data: Buffer = field(repr=False)
-    sizes: Buffer = field(repr=False)
+    data: bytes = field(repr=False)
+    sizes: bytes = field(repr=False)
     """Bytes of each text: 32-bit integers in the byte order of the machine."""
 
     @classmethod

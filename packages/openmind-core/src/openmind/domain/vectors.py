@@ -7,8 +7,6 @@ from typing import Self
 
 from attrs import field, frozen
 
-from openmind.domain.texts import Buffer
-
 FLOAT_BYTES = 4
 
 
@@ -19,7 +17,7 @@ class Vectors:
     Made so that core needs no numpy: `numpy.frombuffer(vectors.data, "<f4").reshape(len(vectors), -1)` costs nothing.
     """
 
-    data: Buffer = field(repr=False)
+    data: bytes = field(repr=False)
     dimension: int
 
     def __attrs_post_init__(self) -> None:
@@ -58,7 +56,7 @@ class Vectors:
 
     def row_bytes(self, index: int) -> bytes:
         width = FLOAT_BYTES * self.dimension
-        return bytes(self.data[index * width : (index + 1) * width])
+        return self.data[index * width : (index + 1) * width]
 
     def rows(self) -> list[list[float]]:
         """Unpack into lists of floats."""

@@ -50,6 +50,8 @@ class FileTask:
     """The text: kept, when this content was read before, or just read."""
     kept: bool = False
     """Whether `packed` was kept by an earlier run."""
+    data: bytes | None = field(default=None, repr=False)
+    """The bytes that were hashed, where they are few and are to be read next; those of twins that wait are dropped."""
     former: bytes | None = field(default=None, repr=False)
     """The kept text without the description that is wanted now: only a picture of the file is needed, no OCR."""
     file_id: FileId = Factory(lambda self: self.known.id if self.known else new_file_id(), takes_self=True)

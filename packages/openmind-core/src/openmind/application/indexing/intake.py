@@ -134,6 +134,7 @@ class Intake:
                 path_bytes=task.path_bytes,
                 extractor=task.info.name,
                 packed=task.packed,
+                data=task.data,
                 size=task.stat.size if task.packed is None else len(task.packed),
             )
 

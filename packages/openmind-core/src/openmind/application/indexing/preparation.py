@@ -126,7 +126,8 @@ class InProcessPreparer:
             return
         if request.extractor not in self._made:
             self._made[request.extractor] = self.extractor(request.extractor)
-        blob = self.read(request.path_bytes, name_of(request.path_bytes))
+        name = name_of(request.path_bytes)
+        blob = self.read(request.path_bytes, name) if request.data is None else Blob(name=name, data=request.data)
         draft.document = collect(self._made[request.extractor].extract(blob))
 
 

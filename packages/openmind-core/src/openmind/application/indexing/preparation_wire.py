@@ -12,48 +12,57 @@ from openmind.domain.documents import DocumentFacts
 from openmind.domain.files import FileReason
 from openmind.domain.passages import Passages
 from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest, PreparedFile
-from openmind.domain.texts import Buffer, Texts
+from openmind.domain.texts import Texts
 from openmind.domain.vectors import Vectors
 
 Wire = tuple[dict[str, object], bytes]
+_File = tuple[int, str, str, int, int]
+"""Ticket, path, extractor, and the sizes of the packed text and of the bytes; −1 for none."""
 
 
 def group_to_wire(requests: Sequence[PreparationRequest]) -> Wire:
-    """Write a group of requests; packed texts travel one after the other as the payload."""
-    files = [
-        [
-            request.ticket,
-            request.path_bytes.decode("latin-1"),
-            request.extractor,
-            -1 if request.packed is None else len(request.packed),
-        ]
-        for request in requests
-    ]
-    return {"files": files}, b"".join(request.packed or b"" for request in requests)
+    """Write a group of requests; packed texts and bytes of files are the payload, one after the other."""
+    files: list[_File] = []
+    payload: list[bytes] = []
+    for request in requests:
+        packed, data = request.packed, request.data
+        path = request.path_bytes.decode("latin-1")
+        files.append((request.ticket, path, request.extractor, _size(packed), _size(data)))
+        payload += (packed or b"", data or b"")
+    return {"files": files}, b"".join(payload)
 
 
 def group_from_wire(message: Mapping[str, object], payload: bytes) -> list[PreparationRequest]:
     """Read a group of requests."""
     requests = []
     at = 0
-    for ticket, path, extractor, packed in cast(list[tuple[int, str, str, int]], message["files"]):
-        after = at + max(packed, 0)
+
+    def taken(size: int) -> bytes | None:
+        nonlocal at
+        at += max(size, 0)
+        return None if size < 0 else payload[at - size : at]
+
+    for ticket, path, extractor, packed, data in cast(list[_File], message["files"]):
         requests.append(
             PreparationRequest(
                 ticket=ticket,
                 path_bytes=path.encode("latin-1"),
                 extractor=extractor,
-                packed=payload[at:after] if packed >= 0 else None,
+                packed=taken(packed),
+                data=taken(data),
             )
         )
-        at = after
     return requests
+
+
+def _size(buffer: bytes | None) -> int:
+    return -1 if buffer is None else len(buffer)
 
 
 def outcomes_to_wire(outcomes: Iterable[Preparation]) -> Wire:
     """Write the outcomes of a group; the buffers of their passages are the payload, one after the other."""
     messages: list[dict[str, object]] = []
-    payload: list[Buffer] = []
+    payload: list[bytes] = []
     for outcome in outcomes:
         if isinstance(outcome, PreparationFailure):
             messages.append({"ticket": outcome.ticket, "reason": outcome.reason.value, "message": outcome.message})
@@ -65,17 +74,16 @@ def outcomes_to_wire(outcomes: Iterable[Preparation]) -> Wire:
 
 
 def outcomes_from_wire(message: Mapping[str, object], payload: bytes) -> list[Preparation]:
-    """Read the outcomes that one of our own workers wrote; passages stay where they are in the payload."""
+    """Read the outcomes that one of our own workers wrote."""
     outcomes: list[Preparation] = []
-    whole = memoryview(payload)
     at = 0
     for each in cast(list[dict[str, object]], message["outcomes"]):
         if "message" in each:
             outcomes.append(_failure(each))
             continue
-        buffers = []
+        buffers = []  # bytes, for views of the payload are objects that the garbage collector goes through
         for size in cast(list[int], each["sizes"]):
-            buffers.append(whole[at : at + size])
+            buffers.append(payload[at : at + size])
             at += size
         outcomes.append(_file(each, *buffers))
     return outcomes
@@ -100,7 +108,7 @@ def _told(outcome: PreparedFile) -> dict[str, object]:
     }
 
 
-def _buffers(outcome: PreparedFile) -> list[Buffer]:
+def _buffers(outcome: PreparedFile) -> list[bytes]:
     """Give the buffers of a file, in the order in which `_file` takes them."""
     passages, vectors = outcome.passages, outcome.vectors
     columns = (passages.texts, passages.words, passages.metadata)
@@ -112,15 +120,13 @@ def _buffers(outcome: PreparedFile) -> list[Buffer]:
     ]
 
 
-def _file(
-    message: Mapping[str, object], packed: memoryview, vectors: memoryview, hashes: memoryview, *columns: memoryview
-) -> PreparedFile:
+def _file(message: Mapping[str, object], packed: bytes, vectors: bytes, hashes: bytes, *columns: bytes) -> PreparedFile:
     title, metadata, reason, note = cast(tuple[str, dict[str, object], str, str], message["facts"])
     dimension = cast(int, message["dimension"])
     texts, words, places = map(Texts, columns[::2], columns[1::2])
     return PreparedFile(
         ticket=cast(int, message["ticket"]),
-        packed=bytes(packed) if message["packed"] else None,
+        packed=packed if message["packed"] else None,
         facts=DocumentFacts(title=title, metadata=metadata, reason=FileReason(reason), note=note),
         passages=Passages(texts, words, places, hashes),
         vectors=Vectors(vectors, dimension) if dimension else None,

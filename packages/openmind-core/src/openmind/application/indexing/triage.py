@@ -103,11 +103,12 @@ class Triage:
         scanned_ns = self.now_ns()
         stat = self.tree.stat(path)
         trouble = None
-        content_hash, reader = "", info.name
+        content_hash, reader, data = "", info.name, None
         try:
             self._admit(stat)
-            content_hash, start = self._hash(path)
+            content_hash, start, whole = self._hash(path)
             reader = self.formats.reader_by_content(info, start)
+            data = start if whole and not info.isolated and reader == info.name else None
             self.log.count(hashed=1)
         except ExtractionFailed as failure:
             trouble = failure
@@ -120,6 +121,7 @@ class Triage:
             scanned_ns=scanned_ns,
             content_hash=content_hash,
             ocr=self.formats.recognises(info, source),
+            data=data,
         )
         if trouble is not None:
             self.fail(task, trouble.reason, trouble.told)
@@ -152,7 +154,7 @@ class Triage:
             for each in self._reading.pop(content, []):
                 self.fail(each, outcome.reason, outcome.message)
             return None
-        if not task.kept and self.tree.stat(task.path_bytes) != task.stat:
+        if not task.kept and task.data is None and self.tree.stat(task.path_bytes) != task.stat:
             # What was read need not be what was hashed: it must not stand for the twins.
             self.log.promise(skipped=1)
             self.log.notice(f"{displayable(task.path_bytes)} {CHANGED_MEANWHILE}")
@@ -184,7 +186,7 @@ class Triage:
                 self._move(moved, task)
                 return None
         if content in self._reading:
-            self._reading[content].append(task)
+            self._reading[content].append(attrs.evolve(task, data=None))
             return None
         if content in self._fresh:
             self._put_twin(task, self._fresh[content], self.batch.targets.live.table.id)
@@ -201,7 +203,7 @@ class Triage:
         if packed is None and not task.ocr:
             packed = snapshot.text(task.content_hash, task.info.key + WITHOUT_OCR)
         if packed is not None:
-            return attrs.evolve(task, packed=packed, kept=True)
+            return attrs.evolve(task, packed=packed, kept=True, data=None)
         if not task.info.pictures:
             return task
         known, keys = task.known, [task.info.plain_key]
@@ -323,20 +325,21 @@ class Triage:
             told = f"It is larger than {self.max_bytes // 1_048_576} MB, the limit in `[indexing] max_file_mb`."
             raise ExtractionFailed(told, reason=FileReason.TOO_BIG)
 
-    def _hash(self, path: bytes) -> tuple[str, bytes]:
+    def _hash(self, path: bytes) -> tuple[str, bytes, bool]:
         with self.tree.open(path) as file:
             return hash_stream(file)
 
 
-def hash_stream(file: BinaryIO) -> tuple[str, bytes]:
+def hash_stream(file: BinaryIO) -> tuple[str, bytes, bool]:
     """Hash a file's bytes with SHA-256.
 
     Returns:
-        The hash, hex, and how the file begins: its first block, at most `HASH_BLOCK` bytes.
+        The hash, hex; how the file begins: its first block, at most `HASH_BLOCK` bytes; and whether that is all of it.
     """
-    digest = hashlib.sha256()
-    start = b""
+    start = file.read(HASH_BLOCK)
+    digest = hashlib.sha256(start)
+    is_whole = True
     while block := file.read(HASH_BLOCK):
-        start = start or block
+        is_whole = False
         digest.update(block)
-    return digest.hexdigest(), start
+    return digest.hexdigest(), start, is_whole
