@@ -245,12 +245,12 @@ class Dataset:
         ).to_table()
         return list(zip(table.column(ROW_ID).to_pylist(), table.column(SCORE).to_pylist(), strict=True))
 
-    def nearest(self, vector: bytes, *, where: str, limit: int, probes: int) -> Scored:
-        """Search the vectors; cosine, best first. Rows without a vector take no part.
+    def nearest(self, vector: bytes, *, where: str, limit: int, probes: int) -> list[int]:
+        """Search the vectors by cosine: the ids of the best rows, best first. Rows without a vector take no part.
 
-        An index looks into `probes` of its partitions, and into more while a filter leaves fewer than `limit`. What it
-        gives is measured once more by the vectors themselves: an index of rounded vectors tells of twice the distance,
-        and now and then of an endless one.
+        An index looks into `probes` of its partitions, and into more while a filter leaves fewer than `limit`. Cosines
+        are what `cosines` gives: an index of rounded vectors tells of twice the distance, and now and then of an
+        endless one.
         """
         wanted = {
             "column": "vector",
@@ -258,13 +258,12 @@ class Dataset:
             "k": limit,
             "metric": "cosine",
             "minimum_nprobes": probes,
-            "refine_factor": 1,
         }
         table = self.native.scanner(
             columns=[DISTANCE], nearest=wanted, filter=where or None, prefilter=True, with_row_id=True
         ).to_table()
-        cosines = [1.0 - distance for distance in table.column(DISTANCE).to_pylist()]
-        return list(zip(table.column(ROW_ID).to_pylist(), cosines, strict=True))
+        row_ids: list[int] = table.column(ROW_ID).to_pylist()
+        return row_ids
 
     def cosines(self, vector: bytes, row_ids: Sequence[int]) -> Scored:
         """Measure the vectors of some rows of this version, best first. Rows without a vector take no part."""

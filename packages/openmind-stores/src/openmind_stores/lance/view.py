@@ -1,6 +1,6 @@
 """Reading one version of a table."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from openmind.domain.chunks import ChunkKey, ChunkRow, StoredPassage
@@ -34,6 +34,8 @@ class LanceChunkView:
         self._row_ids: dict[ChunkKey, int] = {}
         self._names: dict[int, Name] = {}
         """Key and passage of each row that was found so far: a search asks the same view several times."""
+        self._cosines: dict[bytes, dict[int, float]] = {}
+        """Of each vector that was looked for, the cosine of each row with a vector that was met so far."""
         self._reopened = False
 
     def candidates(self, query: CandidateQuery) -> Candidates:
@@ -70,16 +72,18 @@ class LanceChunkView:
 
     def _ask(self, data: Dataset, query: CandidateQuery) -> Candidates:
         where = matching(query.filter, bounded=self._sample(data).has_newer(data, query.filter.visible))
-        rows: Sequence[int] = ()
+        rows: list[int] = []
         if query.filter.keys is not None:
             rows = list(self._rows_of(data, set(query.filter.keys)).values())
-        by_hand = rows if not where else ()  # where rows are all that is asked for, they are fetched and measured
-        if query.filter.keys is not None:
             among = of_rows(rows)
+            rows = [] if where else rows  # where nothing else is asked for, they are what is found
             where = f"{where} AND {among}" if where else among
         most = query.limit + SPARE
         words, words_error = self._leg(lambda: match(data, query.words, where, most))
-        vectors, vectors_error = self._leg(lambda: nearest(data, query.vector, where, most, rows=by_hand))
+        beside = [row_id for row_id, _ in words]
+        vectors, vectors_error = self._leg(
+            lambda: self._measured(data, query.vector, rows or nearest(data, query.vector, where, most), beside)
+        )
         if words_error or vectors_error:
             data.take_at(range(min(1, data.count())), WITHOUT_VECTOR)
         found = self._named(data, {row_id for row_id, _ in (*words, *vectors)})
@@ -99,6 +103,16 @@ class LanceChunkView:
             if not is_from_lance(error) or self._may_reopen(error):
                 raise
             return [], first_line(error)
+
+    def _measured(self, data: Dataset, vector: bytes | None, rows: Iterable[int], beside: Iterable[int]) -> Scored:
+        """Measure the vectors of rows, and of others by the way: who asked is likely to want these next."""
+        if vector is None:
+            return []
+        rows = list(rows)
+        known = self._cosines.setdefault(vector, {})
+        if unknown := {*rows, *beside} - known.keys():
+            known.update(data.cosines(vector, sorted(unknown)))
+        return [(row_id, known[row_id]) for row_id in rows if row_id in known]
 
     def _named(self, data: Dataset, row_ids: Collection[int]) -> Mapping[int, Name]:
         """Name rows, for both legs at once, and remember them."""
@@ -136,6 +150,7 @@ class LanceChunkView:
         self._reopened = True
         self._row_ids.clear()
         self._names.clear()
+        self._cosines.clear()
         self._data = self._table.open()
         return ask(self._data)
 
@@ -153,14 +168,11 @@ def match(data: Dataset, wanted: WordsQuery | None, where: str, limit: int) -> S
     return data.match(terms[0], where=where, limit=limit) if terms else []
 
 
-def nearest(data: Dataset, wanted: bytes | None, where: str, limit: int, *, rows: Sequence[int]) -> Scored:
-    """Search the vectors; of `rows` alone, where there are any."""
+def nearest(data: Dataset, wanted: bytes | None, where: str, limit: int) -> list[int]:
     if wanted is None:
         return []
     if len(wanted) != 4 * data.dimension:
         raise ValueError(f"the query has {len(wanted) // 4} components, the table {data.dimension}")
-    if rows:
-        return data.cosines(wanted, rows)[:limit]
     return data.nearest(wanted, where=where, limit=limit, probes=PROBES)
 
 
