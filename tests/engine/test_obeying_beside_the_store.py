@@ -76,6 +76,9 @@ class Hanging:
             def launch(self, _):
                 return this_process()
 
+            def last_words(self, _):
+                return ""
+
         job = attrs.evolve(self.memory.jobs, launcher=Here()).start()
         self.worker = threading.Thread(target=self._worker().carry_out, args=(job.id,), daemon=True)
         self.worker.start()
@@ -244,6 +247,9 @@ def test_the_process_of_a_stopped_job_ends_with_its_helpers_while_the_store_hang
             environment = {**os.environ, "OPENMIND_HOME": str(world.home)}
             launched.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True))
             return mark_of(launched[0].pid)
+
+        def last_words(self, _):
+            return ""
 
     attrs.evolve(memory.jobs, launcher=Launcher()).start()
     until(lambda: begun(memory))
