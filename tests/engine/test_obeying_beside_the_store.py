@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import attrs
 import psutil
@@ -99,8 +100,7 @@ class Hanging:
     def _worker(self) -> JobWorker:
         @contextmanager
         def workplace():
-            place = MemoryAtWork(self.memory)
-            yield attrs.evolve(place, memory=attrs.evolve(self.memory, indexing=self))
+            yield MemoryAtWork(SimpleNamespace(indexing=self, models=self.memory.models))
 
         return JobWorker(
             catalog=self.memory.storage.catalog,
