@@ -69,4 +69,5 @@ class ProviderTrouble:
             return
         told = error.message if isinstance(error, ProviderUnauthorized) else sentence
         self.needs_person = isinstance(error, _FOR_A_PERSON)
-        self.first = f"{as_sentence(told)} {error.hint}" if error and error.hint else sentence
+        hint = error.hint if error is not None and error.hint not in told else ""
+        self.first = f"{as_sentence(told)} {hint}" if hint else told

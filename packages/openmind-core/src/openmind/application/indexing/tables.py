@@ -137,13 +137,13 @@ class TableChoice:
             if live is None:
                 until = "Until that is mended" if is_broken else "Until it answers"
                 told = f"{until}, the built-in embedder is used; the first index run after that changes over."
-                return self.embedders.builtin().identity, f"{as_sentence(error.message)} {told}", error
+                return self.embedders.builtin().identity, _notice(error, told), error
             if self.embedders.is_chosen(live.identity.embedder) or isinstance(error, ModelNotLoaded):
                 when = AFTER_MENDING if is_broken else "once it answers again"
                 told = f"New files are found by their words; their vectors follow {when}."
             else:
                 told = "The memory goes on with the embedder it was made with."
-            return None, f"{as_sentence(error.message)} {told}", error
+            return None, _notice(error, told), error
 
     def _make(self, name: str, embedder: EmbedderIdentity) -> IndexTable:
         self.chunks.quarantine(name)  # a leftover of a run that died before the catalog knew the table
@@ -151,3 +151,7 @@ class TableChoice:
         identity = IndexIdentity(embedder=embedder, chunking=CHUNKING_VERSION, analyser=ANALYSER_VERSION)
         with self.catalog.writing() as session:
             return session.add_table(name, identity)
+
+
+def _notice(error: ProviderError, what_follows: str) -> str:
+    return f"{as_sentence(error.message)} {what_follows} {error.hint}".rstrip()
