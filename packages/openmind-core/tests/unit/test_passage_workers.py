@@ -5,7 +5,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from openmind.adapters.passage_workers import PassageWorkers
+from attrs import evolve
+from openmind.adapters.passage_workers import MOST_HERE, PassageWorkers
 from openmind.adapters.worker_jobs import WorkerPlan
 from openmind.adapters.worker_pool import WorkerPool
 from openmind.application.indexing.preparation import InProcessPreparer, grouped
@@ -13,7 +14,7 @@ from openmind.application.indexing.preparation_wire import group_to_wire, outcom
 from openmind.domain import packing
 from openmind.domain.documents import ExtractedDocument, Segment
 from openmind.domain.files import FileReason
-from openmind.domain.preparation import PreparationFailure, PreparationRequest, PreparedFile
+from openmind.domain.preparation import Preparation, PreparationFailure, PreparationRequest, PreparedFile
 from openmind.testing.contracts.preparer import PreparerContract
 
 HERE = Path(__file__).parent
@@ -111,6 +112,59 @@ def test_workers_give_what_this_process_would(make_workers: MakeWorkers, tmp_pat
     assert list(make_workers().prepare(iter(requests), while_waiting=lambda: None)) == list(
         here.prepare(requests, while_waiting=lambda: None)
     )
+
+
+@pytest.fixture
+def making_workers(tmp_path: Path, targets: None) -> Iterator[tuple[PassageWorkers, list[int]]]:
+    """Workers beside a thread that prepares, too, and the tickets of what it prepared."""
+    from preparation_targets import make_extractor, read_blob
+
+    made: list[int] = []
+    preparer = InProcessPreparer(extractor=make_extractor, read=read_blob)
+
+    def here(group: Sequence[PreparationRequest]) -> Sequence[Preparation]:
+        made.extend(request.ticket for request in group)
+        return list(preparer.prepare_group(group))
+
+    with closing(evolve(workers_in(tmp_path), here=here)) as workers:
+        yield workers, made
+
+
+def test_who_would_only_wait_for_workers_prepares_too(
+    making_workers: tuple[PassageWorkers, list[int]], tmp_path: Path
+) -> None:
+    workers, made = making_workers
+    requests = [asked_for(tmp_path, n, b"Sentence %d. " % n * 300) for n in range(100)]
+
+    outcomes = list(workers.prepare(iter(requests), while_waiting=lambda: None))
+
+    assert [outcome.ticket for outcome in outcomes] == list(range(100))
+    assert all(isinstance(outcome, PreparedFile) for outcome in outcomes)
+    assert made  # while the workers were starting
+
+
+def test_what_takes_long_is_left_to_workers(making_workers: tuple[PassageWorkers, list[int]], tmp_path: Path) -> None:
+    workers, made = making_workers
+    large = evolve(asked_for(tmp_path, 1, b"Sentence. "), size=MOST_HERE)
+
+    [prepared] = workers.prepare([large], while_waiting=lambda: None)
+
+    assert isinstance(prepared, PreparedFile)
+    assert made == []
+
+
+def test_a_crash_in_a_worker_costs_one_file_also_beside_a_thread_that_prepares(
+    making_workers: tuple[PassageWorkers, list[int]], tmp_path: Path
+) -> None:
+    workers, _ = making_workers
+    crashing = evolve(asked_for(tmp_path, 0, b"abort"), size=MOST_HERE)
+    others = [asked_for(tmp_path, n, b"Sentence. ") for n in range(1, 40)]
+
+    failed, *prepared = workers.prepare([crashing, *others], while_waiting=lambda: None)
+
+    assert isinstance(failed, PreparationFailure)
+    assert failed.reason is FileReason.CRASHED
+    assert [each.ticket for each in prepared if isinstance(each, PreparedFile)] == list(range(1, 40))
 
 
 def test_text_that_was_read_before_is_prepared_without_its_file(make_workers: MakeWorkers) -> None:

@@ -25,6 +25,7 @@ class Ticket:
     limits: Limits
     weight: int
     heard: Callable[[Part], bool] | None = None
+    here: Callable[[], None] | None = None
     is_second_try: bool = False
 
 
@@ -69,7 +70,7 @@ class JobQueue:
     def submit(self, job: Job) -> None:
         """Append a job."""
         request = request_frame(job.message, job.payload, job.limits)
-        ticket = Ticket(self._run, self._submitted, request, job.limits, len(request) + job.weight, job.heard)
+        ticket = Ticket(self._run, self._submitted, request, job.limits, len(request) + job.weight, job.heard, job.here)
         self._submitted += 1
         self._bytes += ticket.weight
         self.pending.append(ticket)
@@ -95,6 +96,13 @@ class JobQueue:
         if self.pending:  # workers may have been held back
             self.changed.notify_all()
         return outcome
+
+    def take_here(self) -> Ticket | None:
+        """Take a job that the caller may do by itself: only while the next result is not there."""
+        if self._next in self._done or self.error:
+            return None
+        ticket = self.ready()
+        return self.pending.popleft() if ticket is not None and ticket.here is not None else None
 
     def ready(self) -> Ticket | None:
         """Look at the next job that a worker may take now; `pending.popleft()` takes it."""

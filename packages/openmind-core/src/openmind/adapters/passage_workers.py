@@ -3,8 +3,9 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 
-from attrs import define, field
+from attrs import define, evolve, field
 
 from openmind.adapters.worker_jobs import MEGABYTE, FailureKind, Job, Limits, Outcome, WorkerFailure
 from openmind.adapters.worker_pool import WorkerPool
@@ -13,6 +14,7 @@ from openmind.domain.preparation import Preparation, PreparationFailure, Prepara
 
 Group = Callable[[Iterable[PreparationRequest]], Iterator[list[PreparationRequest]]]
 ToWire = Callable[[Sequence[PreparationRequest]], tuple[Mapping[str, object], bytes]]
+Here = Callable[[Sequence[PreparationRequest]], Sequence[Preparation]]
 FromWire = Callable[[Mapping[str, object], bytes], Sequence[Preparation]]
 
 LIMITS = Limits(wall_s=1_800, cpu_s=900, memory_bytes=2_000 * MEGABYTE, output_bytes=512 * MEGABYTE)
@@ -21,6 +23,8 @@ GROWTH = 5
 """How many times larger than its text a file's prepared passages may be, vectors included."""
 PACKED_GROWTH = 16
 """How many times larger than packed text its prepared passages may be, vectors included."""
+MOST_HERE = 2 * MEGABYTE
+"""Weight of what the calling thread prepares by itself: some tenth of a second, in which it hears nothing else."""
 
 _REASONS = {
     FailureKind.TIMEOUT: FileReason.TIMEOUT,
@@ -30,9 +34,21 @@ _REASONS = {
 }
 
 
+@define(eq=False)
+class _Group:
+    """Requests that are prepared together."""
+
+    requests: list[PreparationRequest]
+    prepared: Sequence[Preparation] = ()
+    """What this thread made of them; empty where a worker does it."""
+
+    def prepare(self, here: Here) -> None:
+        self.prepared = here(self.requests)
+
+
 @define(eq=False, kw_only=True)
 class PassageWorkers:
-    """A `Preparer` over a pool of workers that were told how to prepare.
+    """A `Preparer` over a pool of workers that were told how to prepare, and over the calling thread.
 
     The pool's target answers each group of requests with one part, which holds an outcome for each.
     """
@@ -41,6 +57,8 @@ class PassageWorkers:
     group: Group
     to_wire: ToWire
     from_wire: FromWire
+    here: Here | None = None
+    """Prepares a group in the calling thread, which waits for workers most of the time; None lets it wait."""
     _alone: WorkerPool | None = field(default=None, init=False)
     """Where the files of a group that failed are tried one by one."""
 
@@ -48,16 +66,17 @@ class PassageWorkers:
         self, requests: Iterable[PreparationRequest], *, while_waiting: Callable[[], None]
     ) -> Iterator[Preparation]:
         """See the port."""
-        under_way: deque[list[PreparationRequest]] = deque()
+        under_way: deque[_Group] = deque()
 
         def jobs() -> Iterator[Job]:
-            for group in self.group(requests):
-                under_way.append(group)
-                yield self._job(group)
+            for some in self.group(requests):
+                under_way.append(group := _Group(some))
+                yield self._shared(group)
 
         with closing(self.pool.run(jobs(), while_waiting=while_waiting)) as outcomes:
             for outcome in outcomes:
-                yield from self._preparations(under_way.popleft(), outcome, while_waiting)
+                group = under_way.popleft()
+                yield from group.prepared or self._preparations(group.requests, outcome, while_waiting)
 
     @contextmanager
     def standing_still(self) -> Iterator[None]:
@@ -72,6 +91,13 @@ class PassageWorkers:
         self.pool.close()
         if self._alone is not None:
             self._alone.close()
+
+    def _shared(self, group: "_Group") -> Job:
+        """Make a job for a worker, or for this thread when that would only wait and the job is small."""
+        job = self._job(group.requests)
+        if self.here is None or job.weight > MOST_HERE:
+            return job
+        return evolve(job, here=partial(group.prepare, self.here))
 
     def _job(self, group: list[PreparationRequest]) -> Job:
         message, payload = self.to_wire(group)

@@ -53,6 +53,8 @@ class Job:
     """Bytes that its result will about have."""
     heard: "Callable[[Part], bool] | None" = None
     """Hears each part as it comes, in a thread of the pool; what it returns True for does not go into the outcome."""
+    here: "Callable[[], None] | None" = None
+    """Does it in the thread of the caller, should that have nothing else to do: its outcome has no parts then."""
 
 
 class FailureKind(StrEnum):

@@ -144,11 +144,21 @@ class WorkerPool:
     def _wait_for_next(self, while_waiting: Callable[[], None] | None) -> Outcome:
         while True:
             with self.queue.changed:
-                outcome = self.queue.next_outcome()
+                ticket = None if self._held else self.queue.take_here()
+                outcome = self.queue.next_outcome() if ticket is None else None
             if outcome is not None:
                 return outcome
+            if ticket is not None:
+                self._do(ticket)
             if while_waiting:
                 while_waiting()
+
+    def _do(self, ticket: Ticket) -> None:
+        """Do a job in this thread, which would only wait."""
+        if ticket.here is not None:
+            ticket.here()
+        with self.queue.changed:
+            self.queue.deliver(ticket, Outcome(size=ticket.weight))
 
     def _abandon(self) -> None:
         """Leave nothing of a run that ends early."""

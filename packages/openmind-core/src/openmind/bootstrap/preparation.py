@@ -65,10 +65,15 @@ class Preparation:
         workers = self.config.indexing.workers or min(os.cpu_count() or 1, MOST_WORKERS)
         if files < WORKERS_PAY_OFF or workers < 2:
             return self.in_process_preparer(embed=embed)
+        here = self.in_process_preparer(embed=embed)
         setup = {"config": self._worker_config(), "embed": embed}
         plan = WorkerPlan(target="openmind.preparation_worker:prepare_files", setup=setup, folder=self.home.temporary)
         return PassageWorkers(
-            pool=WorkerPool(plan=plan, size=workers), group=grouped, to_wire=group_to_wire, from_wire=outcomes_from_wire
+            pool=WorkerPool(plan=plan, size=workers - 1),  # this process is the other one
+            group=grouped,
+            to_wire=group_to_wire,
+            from_wire=outcomes_from_wire,
+            here=lambda group: list(here.prepare_group(group)),
         )
 
     def _worker_config(self) -> dict[str, object]:
