@@ -15,6 +15,9 @@ from openmind.domain.traces import traced
 
 MAX_BYTES = 2 * 1024 * 1024
 """Then a new file begins; one former file is kept."""
+FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT
+FLAGS |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+"""What stands there in place of a file is neither followed nor waited for: that would hold up every request."""
 
 
 @frozen(kw_only=True)
@@ -81,15 +84,18 @@ class _LogFile:
 
     def _found(self) -> os.stat_result | None:
         try:
-            return os.stat(self.path)  # noqa: PTH116
+            return os.lstat(self.path)
         except FileNotFoundError:
             return None
 
     def _open(self) -> tuple[int, int, int]:
         with suppress(OSError):  # the home may be gone, too; it is not for a log to make it
             Path(self.path).parent.mkdir(mode=0o700, exist_ok=True)
-        number = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        number = os.open(self.path, FLAGS, 0o600)
         known = os.fstat(number)
+        if not stat.S_ISREG(known.st_mode):
+            os.close(number)
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
         return number, known.st_dev, known.st_ino
 
 

@@ -24,6 +24,8 @@ OURS = {
     413: problems.TOO_LARGE,
 }
 BAD_REQUEST = 400
+LEFT = "client disconnected prematurely"
+"""What Litestar raises, as a failure of the server, when a client leaves in the middle of a body."""
 DATA = "data"
 """What Litestar calls a body."""
 
@@ -78,6 +80,8 @@ def on_http_exception(_: AnyRequest, error: HTTPException) -> Response[bytes]:
     """Answer with what HTTP has for it."""
     if isinstance(error, ValidationException) or error.status_code == BAD_REQUEST:
         return respond(problems.invalid(_places(error)))
+    if error.detail == LEFT:
+        return respond(problems.LEFT)
     known = OURS.get(error.status_code)
     if known is None:
         known = evolve(

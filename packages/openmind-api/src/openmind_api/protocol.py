@@ -50,6 +50,9 @@ class PromptProtocol(HttpToolsProtocol):
     """A whole request, body included, must be there within this time."""
     answer_s: ClassVar[float] = SLOW_READER_S
     """A client that takes nothing of an answer for this long is given up."""
+    most: ClassVar[int] = 128
+    """Connections at once; beyond that the one that has been idle for longest is closed, whoever has it."""
+    _idle_since = 0.0
     _deadline: asyncio.TimerHandle | None = None
     _patience: asyncio.TimerHandle | None = None
     _ahead = b""
@@ -70,7 +73,9 @@ class PromptProtocol(HttpToolsProtocol):
         """See asyncio."""
         super().connection_made(transport)
         self.flow = BoundedFlow(transport, lambda: len(self._ahead) > MOST_AHEAD_BYTES)
+        self._idle_since = self.loop.time()
         self._begin()
+        self._make_room()
 
     def data_received(self, data: bytes) -> None:
         """See asyncio."""
@@ -127,6 +132,8 @@ class PromptProtocol(HttpToolsProtocol):
         """Let the request in whose head is there."""
         if self._replaying:
             return
+        if not self.url.startswith(b"/"):  # a whole address counts in place of the Host header, which is looked at
+            raise Unreadable
         self._framing = self._body_framing()
         super().on_headers_complete()
         self._in_head, self._in_body = False, True
@@ -150,6 +157,7 @@ class PromptProtocol(HttpToolsProtocol):
         """Go on with what was sent meanwhile."""
         self._served = self.pipeline[-1][0] if self.pipeline else None
         super().on_response_complete()
+        self._idle_since = self.loop.time()
         if self._ahead:
             self._read_on()
         elif self._fault is not None and self._served is None and not self.transport.is_closing():
@@ -221,6 +229,24 @@ class PromptProtocol(HttpToolsProtocol):
             return b"Transfer-Encoding: chunked"
         lengths = [value for name, value in self.headers if name == b"content-length" and int(value)]
         return b"Content-Length: " + lengths[0] if lengths else None
+
+    # Room for others
+
+    @property
+    def _is_idle(self) -> bool:
+        """Whether no request that was let in is under way."""
+        return not self.pipeline and (self.cycle is None or self.cycle.response_complete)
+
+    def _make_room(self) -> None:
+        """Close the connection that has been idle for longest when there are too many; this one, if all others work."""
+        open_ones = [one for one in self.connections if isinstance(one, PromptProtocol) and not one._is_closing]
+        if len(open_ones) > self.most:
+            oldest = min((one for one in open_ones if one._is_idle), key=lambda one: one._idle_since)
+            oldest.transport.abort()
+
+    @property
+    def _is_closing(self) -> bool:
+        return bool(self.transport.is_closing())
 
     # What is no request
 

@@ -19,6 +19,7 @@ from openmind.live import LiveMemory
 from openmind_api.access_log import ServerLog
 from openmind_api.app import Application, build_app
 from openmind_api.c_heap import give_back
+from openmind_api.descriptors import LoopFaults, allow_enough
 from openmind_api.errors import note
 from openmind_api.gate import Admission, Gate
 from openmind_api.origins import parse_origin
@@ -32,6 +33,10 @@ LOG_FILE = "api.jsonl"
 LOOK_S = 1.0
 """Until the server looks again whether to go on."""
 LOOKS_PER_TRIM = 10
+ACCEPTED_AT_ONCE = 16
+"""Asyncio takes so many connections before any of them is looked at, and closed should there be too many."""
+QUEUE = 1_024
+"""Connections that the system keeps for the server until it takes them."""
 SILENT = logging.CRITICAL + 1
 
 
@@ -70,7 +75,8 @@ def prepared(
             log=log.access,
             bug=lambda error, scope: note(error, scope, log.bug),
         )
-        yield ApiServer(gate, application=app, ready=ready, may_go_on=may_go_on)
+        faults = LoopFaults([log.warning, tell], bug=lambda error: log.bug("", error))
+        yield ApiServer(gate, application=app, ready=ready, may_go_on=may_go_on, faults=faults)
 
 
 @define(eq=False)
@@ -101,13 +107,20 @@ class ApiServer(uvicorn.Server):
     """Uvicorn, silent, that ends when a signal says so without passing the signal on."""
 
     def __init__(
-        self, gate: Gate, *, application: Application, ready: Callable[[], None], may_go_on: Callable[[], bool]
+        self,
+        gate: Gate,
+        *,
+        application: Application,
+        ready: Callable[[], None],
+        may_go_on: Callable[[], bool],
+        faults: LoopFaults,
     ) -> None:
         super().__init__(
             uvicorn.Config(
                 gate,
                 http=PromptProtocol,
                 ws="none",
+                backlog=ACCEPTED_AT_ONCE,
                 lifespan="on",
                 log_config=None,
                 log_level=SILENT,
@@ -120,13 +133,19 @@ class ApiServer(uvicorn.Server):
         self.application = application
         self._wake: Callable[[], object] = lambda: None
         """Ends the wait for the next look."""
+        self._faults = faults
         self._ready = ready
         self._may_go_on = may_go_on
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen."""
-        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="openmind-api"))
+        allow_enough()
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(self._faults)
+        loop.set_default_executor(ThreadPoolExecutor(THREADS, thread_name_prefix="openmind-api"))
         await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(QUEUE)
         self._ready()
 
     async def main_loop(self) -> None:

@@ -2,7 +2,7 @@
 
 import json
 import socket
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 from openmind_api.protocol import MOST_AHEAD_BYTES, PIECE_BYTES, PromptProtocol
@@ -21,6 +21,7 @@ WRONG = {
     "an address that is not ASCII": b"GET /h\xc3\xa4 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "a control character in the address": b"GET /\x01 HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "a host and no path": b"GET http://localhost HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    "a whole address in place of a path": b"GET http://evil.com/health HTTP/1.1\r\nHost: localhost\r\n\r\n",
     "a header on two lines": b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: a\r\n b\r\n\r\n",
     "a header on the second line": b"GET /health HTTP/1.1\r\n Host: localhost\r\n\r\n",
     "a blank before the colon": b"GET /health HTTP/1.1\r\nHost : localhost\r\n\r\n",
@@ -215,3 +216,17 @@ def test_blank_lines_keep_no_connection_open(world, monkeypatch) -> None:
         connection.sendall(b"\r\n\r\n")
         while connection.recv(65_536):
             pass
+
+
+def test_connections_that_send_nothing_keep_nobody_out(shared, monkeypatch) -> None:
+    monkeypatch.setattr(PromptProtocol, "most", 4)
+    monkeypatch.setattr(PromptProtocol, "request_s", 1_000.0)
+
+    with ExitStack() as many:
+        silent = [many.enter_context(socket.create_connection(("127.0.0.1", shared.port))) for _ in range(12)]
+        answer = shared.raw(f"{shared.head('GET /health', 'Connection: close')}\r\n".encode())
+        silent[0].settimeout(100)
+
+        assert statuses(answer) == [b"200"]
+        with suppress(ConnectionResetError):
+            assert silent[0].recv(1) == b""

@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import os
 import shutil
 from datetime import UTC, datetime
 from types import SimpleNamespace
@@ -10,6 +11,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from litestar.exceptions import InternalServerException
 from openmind.adapters.token_file import TokenFile
 from openmind.domain import errors
 from openmind.domain.errors import TooBusy
@@ -19,6 +21,7 @@ from openmind_api.access_log import AccessLine, ServerLog
 from openmind_api.bodies import located
 from openmind_api.cursors import after_of, cursor_of
 from openmind_api.described import MEANING
+from openmind_api.errors import LEFT, on_http_exception
 from openmind_api.parameters import only_known_parameters
 from openmind_api.refused import Refused
 from openmind_api.server import Token
@@ -200,6 +203,37 @@ def test_a_log_in_whose_place_another_file_was_put_goes_on_there(tmp_path) -> No
     assert [json.loads(line)["message"] for line in path.read_text("utf-8").splitlines()] == ["two"]
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with a name")
+def test_a_pipe_in_place_of_the_log_is_neither_waited_for_nor_written(tmp_path) -> None:
+    told: list[str] = []
+    path = tmp_path / "api.jsonl"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        log = ServerLog(path, tell=told.append)
+        log.warning("one")
+        log.close()
+
+        assert os.read(reader, 100) == b""
+    finally:
+        os.close(reader)
+    assert len(told) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="the system follows links")
+def test_a_link_in_place_of_the_log_is_not_followed(tmp_path) -> None:
+    told: list[str] = []
+    (tmp_path / "other").write_text("mine")
+    (tmp_path / "api.jsonl").symlink_to(tmp_path / "other")
+    log = ServerLog(tmp_path / "api.jsonl", tell=told.append)
+
+    log.warning("one")
+    log.close()
+
+    assert (tmp_path / "other").read_text() == "mine"
+    assert len(told) == 1
+
+
 def test_that_the_log_cannot_be_written_is_told_once_until_it_can_be_again(tmp_path) -> None:
     told: list[str] = []
     folder = tmp_path / "logs"
@@ -237,3 +271,7 @@ def test_the_owner_of_a_token_that_cannot_be_used_learns_it_once(tmp_path) -> No
     assert "is gone" in gone
     assert "holds no token, so that nobody is let in" in broken
     assert "openmind api token --rotate" in broken
+
+
+def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_failure_of_the_server() -> None:
+    assert on_http_exception(None, InternalServerException(LEFT)).status_code == 499
