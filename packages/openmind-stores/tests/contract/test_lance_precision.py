@@ -55,6 +55,18 @@ def test_a_new_table_keeps_vectors_in_half_precision(store: LanceChunkStore) -> 
     assert precision(store) == pa.float16()
 
 
+def test_no_cosine_is_above_one_however_it_is_rounded(tmp_path: Path) -> None:
+    store = LanceChunkStore(tmp_path)
+    store.create(TABLE, dimension=DIMENSION)
+    store.add(TABLE, some_rows())
+    looked_for = [vector(number) for number in range(1, ROWS + 1)]
+
+    best = [ask(store, vector=each).vectors[0].score for each in looked_for]
+
+    assert min(best) > 0.999
+    assert max(best) <= 1.0
+
+
 def test_the_nearest_are_the_same_in_both_precisions(store: LanceChunkStore, former: LanceChunkStore) -> None:
     half = LanceChunkStore(store.folder / "half", policy=store.policy)
     half.create(TABLE, dimension=DIMENSION)

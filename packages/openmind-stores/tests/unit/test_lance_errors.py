@@ -1,6 +1,6 @@
 import pytest
 from openmind.domain.errors import StoreDamaged, StoreError, StoreFull, StoreReadOnly
-from openmind_stores.lance.errors import is_lost_file, reading, translate, writing
+from openmind_stores.lance.errors import is_from_lance, is_lost_file, reading, translate, writing
 
 
 class PanicException(BaseException):  # as pyo3 names it
@@ -48,6 +48,19 @@ def test_a_panic_in_rust_is_damage() -> None:
 def test_what_does_not_come_from_lance_passes_through(error: BaseException) -> None:
     with pytest.raises(type(error)), reading("chunks"), writing("chunks"):
         raise error
+
+
+@pytest.mark.parametrize(
+    "said", ["External error: KeyboardInterrupt: ", "Detail: Traceback\n  raise\nKeyboardInterrupt\n"]
+)
+def test_ctrl_c_is_no_failure_of_lance_whatever_it_looks_like(said: str) -> None:
+    assert not is_from_lance(ValueError(said))
+
+    with pytest.raises(KeyboardInterrupt), reading("chunks"):
+        raise ValueError(said)
+
+    with pytest.raises(KeyboardInterrupt), writing("chunks"):
+        raise OSError(said)
 
 
 def test_our_own_errors_pass_through() -> None:

@@ -275,7 +275,8 @@ class Dataset:
         query = np.frombuffer(vector, "<f4")
         found = values @ query / (np.linalg.norm(values, axis=1) * np.linalg.norm(query))
         there = [row_id for row_id, valid in zip(row_ids, column.is_valid().to_pylist(), strict=True) if valid]
-        return sorted(zip(there, found.tolist(), strict=True), key=itemgetter(1), reverse=True)
+        cosines = np.clip(found, -1.0, 1.0)  # rounding makes more than 1 of a vector and its like
+        return sorted(zip(there, cosines.tolist(), strict=True), key=itemgetter(1), reverse=True)
 
     def index_segments(self) -> dict[str, str]:
         """Say to which index each segment, which is a folder of that name, belongs."""

@@ -3,6 +3,7 @@
 Lance raises `OSError`, `RuntimeError` and `ValueError` alike; only the text tells a full disk from a lost file.
 """
 
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -37,6 +38,8 @@ READ_ONLY = (
 )
 LOST = ("not found", "notfound", "no such file", "os error 2)", "cannot find the", "does not exist")
 BROKEN = ("corrupt", "magic", "fill whole buffer", "invalid seek", "too small", "invalid range", "unexpected end")
+INTERRUPTED = re.compile(r"(^|External error: )KeyboardInterrupt\b", re.MULTILINE)
+"""How Arrow tells of Ctrl-C while it streams: in a search, and where Lance asks for the next rows to write."""
 REPAIR = "Run `openmind index`: it rebuilds the passages from the text OpenMind has kept."
 
 
@@ -63,19 +66,29 @@ def writing(table: str, folder: Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def translated(table: str, *, otherwise: type[StoreError]) -> Iterator[None]:
+    """Let what fails in Lance come out as a `StoreError`, and Ctrl-C as `KeyboardInterrupt`, in whatever shape."""
     try:
         yield
     except OpenMindError:
         raise
     except BaseException as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         if not is_from_lance(error):
             raise
         raise translate(table, error, otherwise=otherwise) from error
 
 
 def is_from_lance(error: BaseException) -> bool:
+    """Tell whether something failed in Lance: never so when a person broke it off, however Lance tells of that."""
     # A panic in Rust arrives as a class that is no `Exception` and that cannot be imported.
-    return isinstance(error, OSError | RuntimeError | ValueError | LookupError) or is_panic(error)
+    failed = isinstance(error, OSError | RuntimeError | ValueError | LookupError) or is_panic(error)
+    return failed and not is_interrupt(error)
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Tell whether a person pressed Ctrl-C: where rows stream through Arrow, only the text of a failure says so."""
+    return isinstance(error, KeyboardInterrupt) or INTERRUPTED.search(str(error)) is not None
 
 
 def is_panic(error: BaseException) -> bool:

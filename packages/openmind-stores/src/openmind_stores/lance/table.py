@@ -17,7 +17,7 @@ from openmind.ports.chunk_store import TableChanges
 from openmind_stores.lance.conditions import of_generations
 from openmind_stores.lance.durability import durable
 from openmind_stores.lance.engine import Caches, Dataset, columns_of_file, spare_memory
-from openmind_stores.lance.errors import REPAIR, is_from_lance, reading, writing
+from openmind_stores.lance.errors import REPAIR, reading, writing
 from openmind_stores.lance.schema import COLUMNS, OF_A_ROW, to_rows
 from openmind_stores.lance.upkeep import Upkeep, unindexed_words
 
@@ -163,11 +163,10 @@ class Table:
             if f"{ROWS[0]}{file.name}" in without:
                 continue
             try:
-                for columns in columns_of_file(file, OF_A_ROW):
-                    yield from (row for row in to_rows(columns) if row.generation in wanted)
-            except BaseException as error:
-                if not is_from_lance(error):
-                    raise
+                with reading(self.name):
+                    for columns in columns_of_file(file, OF_A_ROW):
+                        yield from (row for row in to_rows(columns) if row.generation in wanted)
+            except StoreError as error:
                 logger.warning("no more rows of %s can be read: %s", file.name, error)
 
     def _tend(self, tend: Callable[[Dataset], None]) -> None:
