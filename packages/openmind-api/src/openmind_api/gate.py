@@ -23,6 +23,7 @@ from openmind_api import problems
 from openmind_api.access_log import AccessLine
 from openmind_api.origins import is_own_host, is_own_origin
 from openmind_api.problems import Refusal
+from openmind_api.refused import Refused
 
 MAX_BODY_BYTES = 1024 * 1024
 MAX_ADDRESS_BYTES = 16 * 1024
@@ -106,7 +107,7 @@ class Admission:
     """Decides whether a request is let in."""
 
     token: Callable[[], str | None]
-    """Reads the token anew for each request; None lets nobody in."""
+    """Reads the token anew for each request; None lets nobody in, and `Refused` says why that cannot be told."""
     allowed_origins: frozenset[str] = frozenset()
 
     def refusal(self, arrival: Arrival) -> Refusal | None:
@@ -121,8 +122,12 @@ class Admission:
             return problems.FOREIGN_ORIGIN
         if arrival.is_preflight:
             return None if self.allowed_origin(arrival) else problems.FOREIGN_ORIGIN
-        if arrival.path not in OPEN_PATHS and not self._has_token(arrival):
-            return problems.NO_TOKEN
+        if arrival.path not in OPEN_PATHS:
+            try:
+                if not self._has_token(arrival):
+                    return problems.NO_TOKEN
+            except Refused as error:
+                return error.refusal
         return _body_refusal(arrival)
 
     def allowed_origin(self, arrival: Arrival) -> str | None:

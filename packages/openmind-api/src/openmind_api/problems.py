@@ -119,6 +119,13 @@ LEFT = Refusal(
     title="The client left",
     detail="The client closed the connection.",
 )
+TOKEN_UNREADABLE = Refusal(
+    status=503,
+    code="server.short",
+    title="The token cannot be read for now",
+    detail="The server cannot read its token at the moment, so that it cannot tell whether this one is right.",
+    hint="Try again; the terminal of `openmind serve` and its log say what is in the way.",
+)
 STOPPING = Refusal(
     status=503,
     code="server.stopping",

@@ -1,6 +1,7 @@
 """The server: one process, one loopback address."""
 
 import asyncio
+import errno
 import logging
 import signal
 import socket
@@ -16,6 +17,7 @@ from openmind.adapters.token_file import ROTATE, TokenFile
 from openmind.domain.errors import HomeError
 from openmind.live import LiveMemory
 
+from openmind_api import problems
 from openmind_api.access_log import ServerLog
 from openmind_api.app import Application, build_app
 from openmind_api.c_heap import give_back
@@ -24,6 +26,7 @@ from openmind_api.errors import note
 from openmind_api.gate import Admission, Gate
 from openmind_api.origins import parse_origin
 from openmind_api.protocol import PromptProtocol
+from openmind_api.refused import Refused
 from openmind_api.sse import Pace
 
 GRACE_S = 3
@@ -38,6 +41,8 @@ ACCEPTED_AT_ONCE = 16
 QUEUE = 1_024
 """Connections that the system keeps for the server until it takes them."""
 SILENT = logging.CRITICAL + 1
+NOT_TRUSTED = frozenset({errno.EACCES, errno.EPERM, errno.ELOOP, errno.EMLINK, errno.ENOTDIR})
+"""What the system says of a token file that is not ours; anything else says nothing about it, and passes."""
 
 
 @contextmanager
@@ -89,17 +94,26 @@ class Token:
     """What was told last; once is enough."""
 
     def __call__(self) -> str | None:
-        """The token, if there is one to be trusted."""
+        """The token, if there is one to be trusted.
+
+        Raises:
+            Refused: it cannot be read for now, as when there are no descriptors left.
+        """
+        passing = False
         try:
             found, wrong = self.file.read(), ""
             if found is None:
                 wrong = f"{self.file.path} is gone, so that nobody is let in. {ROTATE}"
         except HomeError as error:
             found, wrong = None, f"{error.message}, so that nobody is let in. {error.hint}"
+            cause = error.__cause__
+            passing = isinstance(cause, OSError) and cause.errno not in NOT_TRUSTED
         if wrong and wrong != self._told:
             for tell in self.tell:
                 tell(wrong)
         self._told = wrong
+        if passing:
+            raise Refused(problems.TOKEN_UNREADABLE)
         return found
 
 

@@ -1,5 +1,6 @@
 """Small parts: slots, cursors, events, error messages, the log."""
 
+import errno
 import inspect
 import json
 import os
@@ -22,6 +23,7 @@ from openmind_api.bodies import located
 from openmind_api.cursors import after_of, cursor_of
 from openmind_api.described import MEANING
 from openmind_api.errors import LEFT, on_http_exception
+from openmind_api.gate import Admission, Arrival
 from openmind_api.parameters import only_known_parameters
 from openmind_api.refused import Refused
 from openmind_api.server import Token
@@ -275,3 +277,20 @@ def test_the_owner_of_a_token_that_cannot_be_used_learns_it_once(tmp_path) -> No
 
 def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_failure_of_the_server() -> None:
     assert on_http_exception(None, InternalServerException(LEFT)).status_code == 499
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.ENFILE, errno.EIO])
+def test_a_token_that_cannot_be_read_for_now_is_not_called_wrong(tmp_path, number) -> None:
+    class Short(TokenFile):
+        def read(self) -> str | None:
+            error = errors.HomeUnusable("api_token cannot be used: too many open files")
+            raise error from OSError(number, "too many open files")
+
+    told: list[str] = []
+    admission = Admission(token=Token(Short(tmp_path / "api_token"), [told.append]))
+    headers = {b"host": [b"localhost:1"], b"authorization": [b"Bearer x"]}
+    arrival = Arrival(method="GET", path="/api/v1/status", address_bytes=14, headers=headers, port=1)
+
+    assert admission.refusal(arrival) == problems.TOKEN_UNREADABLE
+    assert admission.refusal(arrival) == problems.TOKEN_UNREADABLE
+    assert len(told) == 1
