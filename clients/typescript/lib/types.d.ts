@@ -173,7 +173,7 @@ export interface SearchOptions extends Filters {
 }
 export interface SearchResult {
     query: string;
-    state: "ok" | "nothing_indexed" | "nothing_found" | "filtered_out";
+    state: "ok" | "nothing_indexed" | "nothing_found" | "filtered_out" | "unreadable";
     degraded: boolean;
     degraded_reason: string;
     results: Hit[];
@@ -184,7 +184,7 @@ export interface AskOptions extends Filters {
     reasoning?: boolean;
     session_id?: string | null;
 }
-export type AnswerState = "answered" | "not_in_files" | "nothing_indexed" | "evidence_only" | "incomplete" | "provider_failed";
+export type AnswerState = "answered" | "not_in_files" | "nothing_indexed" | "evidence_only" | "incomplete" | "provider_failed" | "unreadable";
 export interface Answer {
     format: "markdown";
     session_id: string;

@@ -203,7 +203,7 @@ export interface SearchOptions extends Filters {
 
 export interface SearchResult {
   query: string;
-  state: "ok" | "nothing_indexed" | "nothing_found" | "filtered_out";
+  state: "ok" | "nothing_indexed" | "nothing_found" | "filtered_out" | "unreadable";
   degraded: boolean;
   degraded_reason: string;
   results: Hit[];
@@ -222,7 +222,8 @@ export type AnswerState =
   | "nothing_indexed"
   | "evidence_only"
   | "incomplete"
-  | "provider_failed";
+  | "provider_failed"
+  | "unreadable";
 
 export interface Answer {
   format: "markdown";

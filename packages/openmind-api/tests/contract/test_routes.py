@@ -477,6 +477,19 @@ def test_ask_without_a_chat_model_shows_the_passages(world) -> None:
     assert "rent increase" in found["answer"]
 
 
+def test_an_index_that_is_gone_says_nothing_about_the_files(world) -> None:
+    world.write("rent.md", "The rent increase is 40 euros.\n")
+    world.index()
+    with world.served() as api:
+        (world.home / "lancedb").rename(world.home / "elsewhere")
+        found = api.post("/search", {"query": "rent increase"}).json()
+        answered = api.post("/ask", {"question": "What about the rent increase?"}).json()
+
+    assert (found["state"], found["results"], found["degraded"]) == ("unreadable", [], True)
+    assert answered["state"] == "unreadable"
+    assert "could not be searched" in answered["answer"]
+
+
 def test_ask_says_when_nothing_is_indexed_or_nothing_fits(api, shared) -> None:
     assert api.post("/ask", {"question": "What about the rent?"}).json()["state"] == "nothing_indexed"
     assert shared.post("/ask", {"question": "zymurgy quokka xylophone"}).json()["state"] == "not_in_files"

@@ -112,7 +112,7 @@ def test_a_result_in_a_pipe_holds_hits_only(make_hit, capsys: pytest.CaptureFixt
     assert "words only" in err
 
 
-@pytest.mark.parametrize("state", [SearchState.FILTERED_OUT, SearchState.NOTHING_FOUND])
+@pytest.mark.parametrize("state", [SearchState.FILTERED_OUT, SearchState.NOTHING_FOUND, SearchState.UNREADABLE])
 def test_every_empty_result_says_what_to_do(state: SearchState, capsys: pytest.CaptureFixture[str]) -> None:
     print_result(SearchResult(query="q", state=state))
 

@@ -412,12 +412,12 @@ def test_a_phrase_holds_even_when_the_words_leg_fails() -> None:
     assert paths(find(shelf, '"bake the bread"')) == ["/notes/bread.md"]
 
 
-def test_a_table_that_cannot_be_read_is_said_and_is_no_error(kitchen: Shelf) -> None:
+def test_a_table_that_cannot_be_read_is_said_and_judges_no_file(kitchen: Shelf) -> None:
     kitchen.chunks.damage("chunks")
 
     result = find(kitchen, "bread")
 
-    assert result.state is SearchState.NOTHING_FOUND
+    assert result.state is SearchState.UNREADABLE
     assert result.hits == ()
     assert "cannot be read" in result.degraded_reason
 

@@ -246,7 +246,7 @@ class SearchAnswer(Reply, kw_only=True):
     """What was found."""
 
     query: str
-    state: Literal["ok", "nothing_indexed", "nothing_found", "filtered_out"]
+    state: Literal["ok", "nothing_indexed", "nothing_found", "filtered_out", "unreadable"]
     degraded: bool
     degraded_reason: str
     results: list[Hit]
@@ -260,7 +260,9 @@ class Answer(Reply, kw_only=True):
     answer: str
     sources: list[Hit]
     reasoning: str | None
-    state: Literal["answered", "not_in_files", "nothing_indexed", "evidence_only", "incomplete", "provider_failed"]
+    state: Literal[
+        "answered", "not_in_files", "nothing_indexed", "evidence_only", "incomplete", "provider_failed", "unreadable"
+    ]
     citations: list[int]
     unknown_citations: list[int]
     degraded: bool

@@ -52,7 +52,7 @@ def ask(
     failed = answer.state is AnswerState.PROVIDER_FAILED
     if json:
         print_object({**(_failure(answer) if failed else answer_object(answer)), "notices": notices})
-    return FAILED if failed or answer.state is AnswerState.INCOMPLETE else OK
+    return FAILED if failed or answer.state in {AnswerState.INCOMPLETE, AnswerState.UNREADABLE} else OK
 
 
 def _failure(answer: Answer) -> dict[str, object]:

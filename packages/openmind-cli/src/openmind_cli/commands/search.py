@@ -7,7 +7,7 @@ from openmind.domain.errors import UsageError
 from openmind.domain.search import DEFAULT_LIMIT, DEFAULT_PER_FILE, SearchResult, SearchState, how_to_begin
 
 from openmind_cli.empty_filters import empty_filters, resolved
-from openmind_cli.exit_codes import OK
+from openmind_cli.exit_codes import FAILED, OK
 from openmind_cli.parameters import Json, Moment, PerFile, SearchLimit, Several, Switch
 from openmind_cli.render.hits import print_result
 from openmind_cli.render.jobs import under_way_notice, unread_notice
@@ -74,7 +74,7 @@ def search(
         print_result(result, explain=explain)
         for notice in notices:
             note(notice)
-    return OK
+    return FAILED if result.state is SearchState.UNREADABLE else OK
 
 
 def what_was_not_searched(memory: OpenMind, result: SearchResult) -> Iterator[str]:

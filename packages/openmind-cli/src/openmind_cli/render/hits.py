@@ -17,6 +17,7 @@ MARK = "bold yellow"
 ADVICE = {
     SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. Widen or drop a filter.",
     SearchState.NOTHING_FOUND: "Nothing found. Try other words, or fewer.",
+    SearchState.UNREADABLE: "Nothing could be searched, which says nothing about what the files hold.",
 }
 WEAK = {
     SearchState.FILTERED_OUT: "There are passages that match, but none within your filters. The nearest within them:",

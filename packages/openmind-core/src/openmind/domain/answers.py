@@ -36,6 +36,8 @@ class AnswerState(StrEnum):
     EVIDENCE_ONLY = "evidence_only"
     INCOMPLETE = "incomplete"
     PROVIDER_FAILED = "provider_failed"
+    UNREADABLE = "unreadable"
+    """The index could not be searched: this says nothing about the files."""
 
 
 @frozen(kw_only=True)

@@ -63,6 +63,8 @@ class SearchState(StrEnum):
     NOTHING_INDEXED = "nothing_indexed"
     NOTHING_FOUND = "nothing_found"
     FILTERED_OUT = "filtered_out"
+    UNREADABLE = "unreadable"
+    """The index could not be searched: this says nothing about the files."""
 
 
 @frozen(kw_only=True)

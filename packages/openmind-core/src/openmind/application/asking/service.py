@@ -38,6 +38,7 @@ from openmind.domain.streamed_text import TextGate
 from openmind.ports.answer_provider import AnswerProvider, Prompt, Reply
 
 NOT_IN_FILES = "Your files do not seem to hold anything about this."
+UNREADABLE = "Your files could not be searched, so that this says nothing about what they hold."
 NOT_IN_THESE_FILES = "The files that your filters let through hold nothing about this; others may."
 BREAKS_OFF = "*The answer breaks off here.*"
 
@@ -119,6 +120,8 @@ class AskService:
     def _empty_handed(self, begun: Answer, state: SearchState) -> Answer:
         if state is SearchState.NOTHING_INDEXED:
             return evolve(begun, state=AnswerState.NOTHING_INDEXED, markdown=self.searching.how_to_begin())
+        if state is SearchState.UNREADABLE:
+            return evolve(begun, state=AnswerState.UNREADABLE, markdown=UNREADABLE)
         return evolve(begun, markdown=NOT_IN_THESE_FILES if state is SearchState.FILTERED_OUT else NOT_IN_FILES)
 
     def _answer(

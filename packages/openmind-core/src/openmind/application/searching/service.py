@@ -11,7 +11,7 @@ from attrs import evolve, field, frozen
 from openmind.application.models.embedders import BUILTIN
 from openmind.application.patience import patiently
 from openmind.application.recovering.suspicion import suspect
-from openmind.application.searching.snapshot_search import Question, SnapshotHits, SnapshotSearch
+from openmind.application.searching.snapshot_search import NO_LEG, Question, SnapshotHits, SnapshotSearch
 from openmind.application.searching.tallies import PassageTally, count
 from openmind.domain.analysis import analyse_query
 from openmind.domain.arguments import text, whole_number
@@ -116,7 +116,7 @@ class SearchService:
         question = Question(
             query=analysed, whole=whole(query, analysed), limit=request.limit, per_file=request.per_file
         )
-        unreadable = _result(query, SearchState.NOTHING_FOUND, SnapshotHits(), (UNREADABLE,))
+        unreadable = _result(query, SearchState.UNREADABLE, SnapshotHits(), (UNREADABLE,))
         meaning: Meaning | None = None
         for _ in range(ATTEMPTS):
             try:
@@ -225,6 +225,8 @@ class SearchService:
                     unfiltered = evolve(search, sources=allowed, filter=everything)
                     if unfiltered.find(evolve(asked, limit=1)).relevant:
                         state = SearchState.FILTERED_OUT
+                if not found.hits and set(NO_LEG) <= set(found.notes):
+                    state = SearchState.UNREADABLE
             standing_in = self._standing_in(snapshot, table)
         if found.notes:
             suspect(self.catalog)

@@ -33,11 +33,12 @@ WITNESSES = 3
 """The best of each leg that are read in any case: they decide how much of the query is met."""
 
 MENDED = "the next `openmind index` mends it."
+NO_LEG = (f"Nothing can be found: the index is damaged; {MENDED}",)
 FAILED: Mapping[tuple[bool, bool], tuple[str, ...]] = {
     (False, False): (),
     (True, False): (f"Found by meaning only: the index of words is damaged; {MENDED}",),
     (False, True): (f"Found by words only: the index of vectors is damaged; {MENDED}",),
-    (True, True): (f"Nothing can be found: the index is damaged; {MENDED}",),
+    (True, True): NO_LEG,
 }
 """What is told when the words leg, the vectors leg, or both failed."""
 
