@@ -24,12 +24,12 @@ def test_without_newer_rows_nothing_has_to_be_asked_of_each_row() -> None:
     assert matching(ChunkFilter(visible=ALL, extensions=(".md",)), bounded=False) == "extension IN ('.md')"
 
 
-def test_single_dead_generations_are_listed_and_ranges_are_ranges() -> None:
-    dead = ((Generation(1), Generation(1)), (Generation(3), Generation(5)), (Generation(6), Generation(6)))
+def test_short_ranges_of_dead_generations_are_listed_since_each_range_costs_as_much_as_fifty_names() -> None:
+    dead = ((Generation(1), Generation(1)), (Generation(3), Generation(5)), (Generation(10), Generation(60)))
 
-    where = matching(ChunkFilter(visible=Visibility(newest=Generation(7), dead=dead)))
+    where = matching(ChunkFilter(visible=Visibility(newest=Generation(70), dead=dead)))
 
-    assert where == "generation <= 7 AND generation NOT IN (1, 6) AND NOT (generation BETWEEN 3 AND 5)"
+    assert where == "generation <= 70 AND generation NOT IN (1, 3, 4, 5) AND NOT (generation BETWEEN 10 AND 60)"
 
 
 def test_all_conditions_hold_together() -> None:

@@ -8,6 +8,8 @@ from openmind.domain.index import Visibility
 from openmind.ports.chunk_store import ChunkFilter
 
 NOTHING = "false"
+LISTED = 50
+"""Generations of a range that are named one by one. A range costs a search 0.4 ms, a name 0.007 ms."""
 
 
 def quote(text: str) -> str:
@@ -58,14 +60,25 @@ def newer(visibility: Visibility) -> str:
 
 
 def alive(visibility: Visibility) -> list[str]:
-    conditions = []
-    single = [first for first, last in visibility.dead if first == last]
-    if single:
-        conditions.append(f"generation NOT IN ({numbers(single)})")
+    """Leave out dead generations: short ranges one by one, since each range is looked up in the index by itself."""
+    listed = [
+        generation for first, last in visibility.dead if is_short(first, last) for generation in span(first, last)
+    ]
+    conditions = [f"generation NOT IN ({numbers(listed)})"] if listed else []
     conditions += [
-        f"NOT (generation BETWEEN {int(first)} AND {int(last)})" for first, last in visibility.dead if first != last
+        f"NOT (generation BETWEEN {int(first)} AND {int(last)})"
+        for first, last in visibility.dead
+        if not is_short(first, last)
     ]
     return conditions
+
+
+def is_short(first: Generation, last: Generation) -> bool:
+    return last - first < LISTED
+
+
+def span(first: Generation, last: Generation) -> range:
+    return range(int(first), int(last) + 1)
 
 
 def of_rows(row_ids: Iterable[int]) -> str:

@@ -19,7 +19,7 @@ GRACE_S = 60.0
 VERSION_AGE_S = 300.0
 """Old versions of a table are deleted after this long: a reader in another process may have one open."""
 MOST_DEAD = 1_000
-"""Ranges of dead generations that a search carries along without getting slower."""
+"""Ranges of dead generations after which a run sweeps while it still writes: each makes a search a little dearer."""
 SWEEP = 5_000
 """Generations that are swept at once."""
 
