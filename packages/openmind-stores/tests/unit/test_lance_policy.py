@@ -130,7 +130,7 @@ def test_files_are_joined_when_there_are_many_small_ones(rows: list[int], expect
     assert POLICY.rows_per_file(rows) == expected
 
 
-@pytest.mark.parametrize(("vectors", "expected"), [(0, False), (19_999, False), (20_000, True)])
+@pytest.mark.parametrize(("vectors", "expected"), [(0, False), (49_999, False), (50_000, True)])
 def test_the_vector_index_is_built_when_there_are_many(vectors: int, expected: bool) -> None:
     assert POLICY.vector_index_is_due(vectors) == expected
 
