@@ -111,7 +111,7 @@ LONG_HEADERS = Refusal(
     code="request.long_headers",
     title="The headers are too long",
     detail="All headers together are longer than 32 KiB.",
-    hint="Send only the headers that API.md names, and no cookies.",
+    hint="Send only the headers that API.md names, no cookies, and nothing beside the body in its chunks.",
 )
 LEFT = Refusal(
     status=499,

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from openmind.adapters.token_file import MIN_CHARS, TokenFile
+from openmind.adapters.token_file import MIN_CHARS, TokenFile, new_token
 from openmind.domain.errors import HomeUnusable
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes and links are of POSIX")
@@ -211,3 +211,7 @@ def test_a_token_that_cannot_be_written_leaves_nothing_behind(tmp_path: Path) ->
         file.rotate()
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_token_looks_like_an_option() -> None:
+    assert all(new_token()[0].isalnum() for _ in range(1_000))  # one of 32 would begin with a dash or a line

@@ -7,6 +7,7 @@ import secrets
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from attrs import frozen
@@ -23,8 +24,8 @@ _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
 def new_token() -> str:
-    """Make a token of 256 random bits."""
-    return secrets.token_urlsafe(32)
+    """Make a token of 32 random bytes, without a dash at its beginning, which commands take for an option."""
+    return next(token for token in iter(partial(secrets.token_urlsafe, 32), "") if token[0].isalnum())
 
 
 @frozen
