@@ -24,7 +24,7 @@ def test_what_is_written_passes_its_own_tests_at_once(kind: Kind, tmp_path: Path
     assert not [
         path
         for path in folder.rglob("*")
-        if path.is_file() and "acme" in path.read_bytes().decode().lower() and path.suffix != ".pyc"
+        if path.is_file() and path.suffix != ".pyc" and "acme" in path.read_bytes().decode().lower()
     ]
 
 
