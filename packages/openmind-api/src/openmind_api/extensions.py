@@ -9,7 +9,7 @@ from litestar import Litestar, Router
 from litestar.di import NamedDependency, Provide
 from litestar.params import SkipValidation
 from litestar.types import ControllerRouterHandler
-from openmind.application.lookout import Lookout, Wait
+from openmind.application.lookout import Lookout, Wait, shared_lookout
 from openmind.application.memory import OpenMind
 from openmind.domain.foreign_errors import named
 from openmind.domain.plugins import plugin_of
@@ -41,7 +41,7 @@ def load_extensions(
         lookout: tells of those that take long.
     """
     routers, broken = list[Router](), list[str]()
-    watching = lookout or Lookout()
+    watching = lookout or shared_lookout()
     for entry in entries.values():
         try:
             with watching.over(_wait(entry)):

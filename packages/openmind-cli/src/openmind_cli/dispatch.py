@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import cast
 
 from cyclopts import App, CycloptsError, RepeatArgumentError, UnknownOptionError, UnusedCliTokensError
-from openmind.application.lookout import Lookout, Wait
+from openmind.application.lookout import Lookout, Wait, shared_lookout
 from openmind.domain.errors import OpenMindError, PluginError, UsageError
 from openmind.domain.foreign_errors import named as named_error
 from openmind.domain.foreign_errors import words_of
@@ -33,7 +33,7 @@ def plugin_commands() -> Strangers:
 def dispatch(
     arguments: list[str],
     find_strangers: Callable[[], Strangers] = plugin_commands,
-    lookout: Callable[[], Lookout] = Lookout,
+    lookout: Callable[[], Lookout] = shared_lookout,
 ) -> int:
     """Run a command.
 

@@ -2,10 +2,11 @@
 
 import logging
 import threading
+from collections.abc import Callable
 
 import pytest
 from attrs import define, field
-from openmind.application.lookout import SLOW_S, Lookout, Wait, warn
+from openmind.application.lookout import SLOW_S, Lookout, Wait, begin_thread, shared_lookout, warn
 from openmind.testing.fakes.jobs import FakeClock
 
 WAIT = Wait("the plugin “acme” of the package openmind-acme", "its import", "acme")
@@ -112,3 +113,39 @@ def test_a_program_hears_it_through_logging(caplog: pytest.LogCaptureFixture) ->
 
     [record] = caplog.records
     assert (record.name, record.levelno, record.getMessage()) == ("openmind", logging.WARNING, "The plugin hangs.")
+
+
+def test_a_call_is_done_where_there_is_no_room_for_a_thread_and_the_next_one_tries_again() -> None:
+    watch, refusals = Watch(), [RuntimeError("can't start new thread")]
+
+    def begin(look: Callable[[], None]) -> None:
+        if refusals:
+            raise refusals.pop()
+        begin_thread(look)
+
+    lookout = Lookout(tell=watch.tell, clock=watch.clock.monotonic, sleep=watch.sleep, begin=begin)
+    with lookout.over(WAIT):
+        assert not refusals
+    with lookout.over(WAIT):
+        assert watch.heard.wait(PATIENCE_S)
+
+
+def test_however_many_ask_for_the_lookout_of_a_process_one_thread_watches() -> None:
+    before = {each for each in threading.enumerate() if each.name == "openmind-lookout"}
+
+    for _ in range(5):
+        with shared_lookout().over(WAIT):
+            pass
+
+    now = {each for each in threading.enumerate() if each.name == "openmind-lookout"}
+    assert len(now - before) <= 1
+
+
+def test_a_process_that_was_forked_watches_with_a_thread_of_its_own() -> None:
+    begun = list[Callable[[], None]]()
+    lookout = Lookout(begin=begun.append)
+
+    with lookout.over(WAIT):
+        lookout.begin_anew()  # as the fork does, in the child
+        with lookout.over(WAIT):
+            assert len(begun) == 2

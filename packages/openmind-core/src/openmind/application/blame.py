@@ -12,7 +12,7 @@ from openmind.domain.foreign_errors import named
 def blamed(
     whom: str, broken: Callable[[str], OpenMindError], *, what: str = "it", own: BaseException | None = None
 ) -> Iterator[None]:
-    """Let OpenMind's own errors and `own` pass, name who was waited for at Ctrl-C, and translate any other error.
+    """Let OpenMind's own errors and `own` pass, name who was waited for at a bare Ctrl-C, translate any other error.
 
     What is printed meanwhile goes to standard error.
 
@@ -28,7 +28,7 @@ def blamed(
     except OpenMindError:
         raise
     except KeyboardInterrupt as interrupt:
-        if interrupt is own:
+        if interrupt is own or interrupt.args:  # it says already who was waited for
             raise
         raise KeyboardInterrupt(f"Interrupted while {whom} was waited for") from interrupt
     except BaseException as error:  # what is written in Rust panics beside `Exception`

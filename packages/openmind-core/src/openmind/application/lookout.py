@@ -1,9 +1,11 @@
 """A lookout: whoever waits long for the code of strangers learns for whom, and what to do."""
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from attrs import define, field, frozen
 
@@ -50,6 +52,15 @@ def warn(sentence: str) -> None:
     logging.getLogger("openmind").warning(sentence)
 
 
+def begin_thread(watch: Callable[[], None]) -> None:
+    """Begin a thread that does not keep the process from ending.
+
+    Raises:
+        RuntimeError: the system has no room for one.
+    """
+    threading.Thread(target=watch, daemon=True, name="openmind-lookout").start()
+
+
 @define(eq=False, kw_only=True)
 class Lookout:
     """Watches over calls that may hang, and tells of each that takes longer than `SLOW_S`. Thread-safe.
@@ -62,6 +73,7 @@ class Lookout:
     tell: Callable[[str], None] = warn
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
+    begin: Callable[[Callable[[], None]], None] = begin_thread
     _waits: dict[object, tuple[float, Wait]] = field(factory=dict, init=False)
     """Those under way, with when they are to be told."""
     _told: set[Wait] = field(factory=set, init=False)
@@ -81,9 +93,9 @@ class Lookout:
         with self._lock:
             self._waits[key] = self.clock() + SLOW_S, wait
             starts, self._is_on_duty = not self._is_on_duty, True
-        if starts:
-            threading.Thread(target=self._watch, daemon=True, name="openmind-lookout").start()
         try:
+            if starts:
+                self._begin()
             yield
         except KeyboardInterrupt as interrupt:
             if interrupt is own or interrupt.args:
@@ -91,7 +103,19 @@ class Lookout:
             raise wait.interrupted() from interrupt
         finally:
             with self._lock:
-                del self._waits[key]
+                self._waits.pop(key, None)  # after a fork it is another process's
+
+    def begin_anew(self) -> None:
+        """Forget who is waited for: a process that was forked has neither the thread nor those whom it watched."""
+        self._lock = threading.Lock()  # another thread may have held it, and is not there to give it back
+        self._waits, self._is_on_duty = {}, False
+
+    def _begin(self) -> None:
+        try:
+            self.begin(self._watch)
+        except RuntimeError:  # no room for a thread: the call itself needs none, and the next one tries again
+            with self._lock:
+                self._is_on_duty = False
 
     def _watch(self) -> None:
         self.sleep(SLOW_S)
@@ -111,3 +135,12 @@ class Lookout:
         for wait in late:
             self.tell(wait.told)
         return next_in
+
+
+@cache
+def shared_lookout() -> Lookout:
+    """The lookout of this process: however often a memory is opened, it has one thread."""
+    lookout = Lookout()
+    if hasattr(os, "register_at_fork"):  # Windows has none
+        os.register_at_fork(after_in_child=lookout.begin_anew)
+    return lookout

@@ -15,7 +15,7 @@ from typing import cast, get_args, get_origin, get_type_hints
 from attrs import field, frozen
 
 from openmind.application.blame import blamed
-from openmind.application.lookout import Lookout, Wait
+from openmind.application.lookout import Lookout, Wait, shared_lookout
 from openmind.domain.errors import PluginError
 from openmind.domain.plugins import OURS, THIS_PROGRAM
 from openmind.plugins.registries import StoreRegistry
@@ -34,7 +34,7 @@ def open_storage(stores: StoreRegistry, name: str, home: Path) -> Storage:
     found = stores.registered(name)
     if found.distribution in OURS | {THIS_PROGRAM}:
         return stores.build(name, home)
-    lookout = Lookout()
+    lookout = shared_lookout()
     with lookout.over(Wait(_whom(name, found.distribution), "its factory", found.plugin)):
         made = stores.build(name, home)
     return contained_storage(made, name, found.distribution, plugin=found.plugin, lookout=lookout)
@@ -55,7 +55,7 @@ def contained_storage(
     Raises:
         PluginError: it is none.
     """
-    blame = _Blame(_whom(name, package), plugin or package, lookout or Lookout())
+    blame = _Blame(_whom(name, package), plugin or package, lookout or shared_lookout())
     return cast(Storage, blame.given(storage, Storage, "its factory"))
 
 
@@ -75,7 +75,7 @@ class _Blame:
     def taken(self, what: str, own: BaseException | None = None) -> Iterator[None]:
         """Let OpenMind's own errors, Ctrl-C and `own` pass; any other is a `PluginError`."""
         wait = Wait(self.whom, what, self.plugin)
-        with self.lookout.over(wait, own=own), blamed(self.whom, self.error, what=what, own=own):
+        with blamed(self.whom, self.error, what=what, own=own), self.lookout.over(wait, own=own):
             yield
 
     def error(self, told: str) -> PluginError:

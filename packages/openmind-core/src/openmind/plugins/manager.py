@@ -9,7 +9,7 @@ from importlib.metadata import EntryPoint
 import pluggy
 from attrs import evolve, field, frozen
 
-from openmind.application.lookout import BLOCKED_VARIABLE, Lookout, Wait
+from openmind.application.lookout import BLOCKED_VARIABLE, Lookout, Wait, shared_lookout
 from openmind.application.prints import prints_apart
 from openmind.domain.errors import OpenMindError
 from openmind.domain.foreign_errors import named
@@ -65,7 +65,7 @@ def load_plugins(
             `$OPENMIND_PLUGINS_BLOCKED`. Nothing of a blocked plugin is imported.
         lookout: tells of plugins that take long.
     """
-    watching = lookout or Lookout()
+    watching = lookout or shared_lookout()
     found, unreadable = installed_points() if points is None else (points, ())
     unwanted = {name.strip() for name in os.environ.get(BLOCKED_VARIABLE, "").split(",")} | set(blocked)
     plugins = Plugins()
